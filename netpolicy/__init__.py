@@ -1,0 +1,1 @@
+"""Network: request -> Action, and the proxy that is the only way out."""

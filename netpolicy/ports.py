@@ -1,0 +1,86 @@
+"""Between the proxy and whoever decides: the proxy asks through `Gatekeeper` and does as told.
+
+The proxy never decides, the gatekeeper never touches a flow.
+"""
+
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from netpolicy.request import Request
+
+
+class Reply(msgspec.Struct, frozen=True, kw_only=True):
+    """An answer given in the upstream's place. `reason` is the short phrase of the status line."""
+
+    status: int
+    reason: str
+    headers: tuple[tuple[str, str], ...] = ()
+    body: bytes = b""
+
+
+class Pass(msgspec.Struct, frozen=True, kw_only=True):
+    """Forward the request.
+
+    `headers` replace those of the same name (a credential for a placeholder). `advertise` asks for
+    git's push advertisement: fetch `path` instead (an upload-pack advertisement) and turn the answer
+    into a receive-pack one.
+    """
+
+    headers: tuple[tuple[str, str], ...] = ()
+    path: str | None = None
+    advertise: bool = False
+
+
+class Refuse(msgspec.Struct, frozen=True, kw_only=True):
+    """Answer with `reply`; nothing is sent upstream."""
+
+    reply: Reply
+
+
+class Collect(msgspec.Struct, frozen=True, kw_only=True):
+    """The body is needed before `rule` can answer. Past `limit` bytes the reply is a 413."""
+
+    limit: int
+
+
+class Body(msgspec.Struct, frozen=True, kw_only=True):
+    """A whole request body: in memory (`data`) or, when big, spooled to `path`. `size` in bytes."""
+
+    size: int
+    sha256: str
+    data: bytes | None = None
+    path: Path | None = None
+
+
+class Attempt(msgspec.Struct, frozen=True, kw_only=True):
+    """A direct attempt that went nowhere: first packet to a port that leads nowhere."""
+
+    protocol: str  # "tcp" or "udp"
+    address: str
+    port: int
+    name: str | None = None  # what the address stood for, if it was one of ours
+
+
+class Gatekeeper(Protocol):
+    """Who decides. `preview` must not block; `rule` may take as long as it takes.
+
+    Any exception from either means: refused, and nothing upstream.
+    """
+
+    def preview(self, session: str, request: Request) -> Pass | Refuse | Collect:
+        """Decide from the headers, or ask for the body."""
+        ...
+
+    async def rule(self, session: str, request: Request, body: Body) -> Pass | Refuse:
+        """Decide with the whole body."""
+        ...
+
+    def finished(self, session: str, request: Request, status: int | None, received: int) -> None:
+        """A passed request ended: the upstream's status (None: no answer) and body bytes received."""
+        ...
+
+    def attempted(self, session: str, attempt: Attempt) -> None:
+        """The sandbox tried a way that does not exist."""
+        ...

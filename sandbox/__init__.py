@@ -1,0 +1,1 @@
+"""Enclosure: a spec rendered to bubblewrap or Docker, and the workspace inside it."""

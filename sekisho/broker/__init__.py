@@ -1,0 +1,1 @@
+"""The gatekeeper: verdicts, holds, execution of approved acts, the end of a session."""

@@ -1,0 +1,1 @@
+"""The command line: main, then one file per command."""

@@ -1,0 +1,1 @@
+"""Pure decisions: no file, socket, process or clock is touched here."""

@@ -1,0 +1,1 @@
+"""One SQLite file (ledger and journal), blobs, and the folders they live in."""

@@ -1,0 +1,1 @@
+"""Commands: argv -> Action, and the client that runs inside the sandbox."""
