@@ -1,0 +1,166 @@
+"""One SQLite file in WAL mode; everything that goes wrong with it is a `StoreBroken`."""
+
+import contextlib
+import os
+import sqlite3
+import stat
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sekisho.store.errors import StoreBroken, Trouble
+from sekisho.store.files import os_errors_as_broken, private_folder
+from sekisho.store.schema import APPLICATION_ID, MIGRATIONS, migrate
+
+BUSY_SECONDS = 10.0
+
+# Primary result codes, https://sqlite.org/rescode.html: what a person can do something about.
+_TROUBLES: dict[int, tuple[Trouble, str]] = {
+    sqlite3.SQLITE_BUSY: (Trouble.LOCKED, "another process keeps it locked"),
+    sqlite3.SQLITE_LOCKED: (Trouble.LOCKED, "another process keeps it locked"),
+    sqlite3.SQLITE_PROTOCOL: (Trouble.LOCKED, "another process keeps it locked"),
+    sqlite3.SQLITE_READONLY: (Trouble.READ_ONLY, "it cannot be written to"),
+    sqlite3.SQLITE_PERM: (Trouble.READ_ONLY, "access is not permitted"),
+    sqlite3.SQLITE_CORRUPT: (Trouble.CORRUPT, "it is damaged"),
+    sqlite3.SQLITE_NOTADB: (Trouble.CORRUPT, "it is damaged, or not a database"),
+    sqlite3.SQLITE_FULL: (Trouble.FULL, "the disk is full"),
+    sqlite3.SQLITE_IOERR: (Trouble.UNREACHABLE, "reading or writing failed"),
+    sqlite3.SQLITE_CANTOPEN: (Trouble.UNREACHABLE, "it cannot be opened"),
+    sqlite3.SQLITE_ERROR: (Trouble.CORRUPT, "its tables are not as they should be"),
+}
+
+
+def create_empty(path: Path) -> None:
+    """Make an empty file with mode 0600 for SQLite, which gives its -wal and -shm files the same mode.
+
+    The descriptor is closed before the file has its name: closing one drops every POSIX lock that
+    this process has on the file (https://sqlite.org/howtocorrupt.html, 2.2).
+    """
+    fd, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    os.close(fd)
+    try:
+        with contextlib.suppress(FileExistsError):
+            os.link(temporary, path)
+    finally:
+        os.unlink(temporary)
+
+
+class Database:
+    """The file `path`, made and migrated when opened; one connection for each thread that uses it.
+
+    Every method raises `StoreBroken` where the file is damaged, read-only, locked for longer than
+    `busy` seconds, on a full disk, or of a newer version.
+    """
+
+    def __init__(self, path: Path, *, busy: float = BUSY_SECONDS) -> None:
+        self.path = path
+        self._busy = busy
+        self._local = threading.local()
+        self._lock = threading.Lock()
+        self._connections: list[sqlite3.Connection] = []
+        private_folder(path.parent)
+        self._make_private()
+        self._prepare()
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """A write transaction: committed to the disk at the end, rolled back on any exception."""
+        with self.errors():
+            conn = self._connection()
+            conn.execute("BEGIN IMMEDIATE")
+            try:
+                yield conn
+                conn.execute("COMMIT")
+            except BaseException:
+                # After some errors (disk full) SQLite has already rolled back by itself.
+                if conn.in_transaction:
+                    conn.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def snapshot(self) -> Iterator[sqlite3.Connection]:
+        """A read transaction: everything read in it is of one moment. Does not wait for writers."""
+        with self.errors():
+            conn = self._connection()
+            conn.execute("BEGIN")
+            try:
+                yield conn
+            finally:
+                if conn.in_transaction:
+                    conn.execute("ROLLBACK")
+
+    def check(self) -> list[str]:
+        """Problems that SQLite's own `quick_check` finds; empty when the file is sound."""
+        with self.snapshot() as conn:
+            rows = [str(row[0]) for row in conn.execute("PRAGMA quick_check(20)")]
+        return [] if rows == ["ok"] else rows
+
+    def close(self) -> None:
+        """Close every thread's connection; the object is of no use afterwards."""
+        with self._lock:
+            while self._connections:
+                self._connections.pop().close()
+
+    @contextmanager
+    def errors(self) -> Iterator[None]:
+        """Turn SQLite's environmental errors into `StoreBroken`; errors of our own code stay."""
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            code = getattr(error, "sqlite_errorcode", None)
+            if code is None or (code & 0xFF) not in _TROUBLES:
+                raise
+            trouble, meaning = _TROUBLES[code & 0xFF]
+            raise StoreBroken(f"{self.path}: {meaning} ({error})", trouble) from error
+
+    def _make_private(self) -> None:
+        with os_errors_as_broken(self.path):
+            if not os.path.lexists(self.path):
+                create_empty(self.path)
+            info = os.lstat(self.path)
+            if not stat.S_ISREG(info.st_mode) or info.st_uid != os.geteuid():
+                raise StoreBroken(f"{self.path}: is not a regular file of the caller's own", Trouble.UNSAFE)
+            if info.st_mode & 0o077:
+                os.chmod(self.path, 0o600)
+
+    def _prepare(self) -> None:
+        with self.errors():
+            conn = self._connection()
+            if self._version(conn) == len(MIGRATIONS):
+                return
+            conn.execute("PRAGMA journal_mode = WAL").fetchone()
+        with self.transaction() as conn:
+            self._version(conn)
+            migrate(conn)
+
+    def _version(self, conn: sqlite3.Connection) -> int:
+        (version,) = conn.execute("PRAGMA user_version").fetchone()
+        (application,) = conn.execute("PRAGMA application_id").fetchone()
+        (tables,) = conn.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        if tables and application != APPLICATION_ID:
+            raise StoreBroken(f"{self.path}: is another program's database", Trouble.CORRUPT)
+        if version > len(MIGRATIONS):
+            raise StoreBroken(
+                f"{self.path}: was written by a newer sekisho (schema {version}, this one knows "
+                f"{len(MIGRATIONS)}); use that version, or set SEKISHO_STATE_DIR to another folder",
+                Trouble.NEWER,
+            )
+        return int(version)
+
+    def _connection(self) -> sqlite3.Connection:
+        conn: sqlite3.Connection | None = getattr(self._local, "conn", None)
+        if conn is None:
+            # Transactions are our own (`isolation_level=None`); `close` runs in whichever thread.
+            conn = sqlite3.connect(
+                self.path, timeout=self._busy, isolation_level=None, check_same_thread=False
+            )
+            conn.row_factory = sqlite3.Row
+            # FULL: what is committed has reached the disk before an act goes ahead.
+            conn.execute("PRAGMA synchronous = FULL")
+            conn.execute("PRAGMA trusted_schema = OFF")
+            with self._lock:
+                self._connections.append(conn)
+            self._local.conn = conn
+        return conn
