@@ -3,6 +3,7 @@
 The proxy never decides, the gatekeeper never touches a flow.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
@@ -46,7 +47,10 @@ class Collect(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Body(msgspec.Struct, frozen=True, kw_only=True):
-    """A whole request body: in memory (`data`) or, when big, spooled to `path`. `size` in bytes."""
+    """A whole request body: in memory (`data`) or, when big, spooled to `path`. `size` in bytes.
+
+    The file is the proxy's and goes when `rule` has answered; to keep it, link or move it before.
+    """
 
     size: int
     sha256: str
@@ -55,12 +59,17 @@ class Body(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Attempt(msgspec.Struct, frozen=True, kw_only=True):
-    """A direct attempt that went nowhere: first packet to a port that leads nowhere."""
+    """An attempt that went nowhere. `reason` is kebab-case.
+
+    `no-listener`: a first packet to a port that leads nowhere; `not-http`: bytes that are neither TLS nor
+    HTTP; `not-public`: a name or address that is never dialled; `too-many-connections`; `too-many-names`.
+    """
 
     protocol: str  # "tcp" or "udp"
     address: str
     port: int
     name: str | None = None  # what the address stood for, if it was one of ours
+    reason: str = "no-listener"
 
 
 class Gatekeeper(Protocol):
@@ -73,8 +82,14 @@ class Gatekeeper(Protocol):
         """Decide from the headers, or ask for the body."""
         ...
 
-    async def rule(self, session: str, request: Request, body: Body) -> Pass | Refuse:
-        """Decide with the whole body."""
+    async def rule(
+        self,
+        session: str,
+        request: Request,
+        body: Body,
+        connected: Callable[[], bool] = lambda: True,
+    ) -> Pass | Refuse:
+        """Decide with the whole body. `connected` tells whether the client still waits for the answer."""
         ...
 
     def finished(self, session: str, request: Request, status: int | None, received: int) -> None:

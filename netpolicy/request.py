@@ -12,7 +12,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     the captured name, or the absolute-form authority). `path` is the origin-form target with its
     query. `connect` and `sni` are what the tunnel around it named, if there was one. `body` is None
     while it has not been read, or when it was too large to be looked at; `body_size` is in bytes
-    where known.
+    where known. `local` means that it came in on the listener of a named port of the person's machine,
+    which `host` and `port` then are.
     """
 
     method: str
@@ -27,6 +28,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     sni: str | None = None
     authority: str | None = None
     http_version: str = "1.1"
+    local: bool = False
 
     def header(self, name: str) -> str | None:
         """The first value of a header, by its case-insensitive name."""
