@@ -1,0 +1,1 @@
+"""The shell: reading bash text into nodes, and walking them without running anything."""
