@@ -32,6 +32,10 @@ _TROUBLES: dict[int, tuple[Trouble, str]] = {
 }
 
 
+def _decode(raw: bytes) -> str:
+    return raw.decode(errors="replace")
+
+
 def create_empty(path: Path) -> None:
     """Make an empty file with mode 0600 for SQLite, which gives its -wal and -shm files the same mode.
 
@@ -157,6 +161,8 @@ class Database:
                 self.path, timeout=self._busy, isolation_level=None, check_same_thread=False
             )
             conn.row_factory = sqlite3.Row
+            # A damaged text must be found by its seal, not end the reading.
+            conn.text_factory = _decode
             # FULL: what is committed has reached the disk before an act goes ahead.
             conn.execute("PRAGMA synchronous = FULL")
             conn.execute("PRAGMA trusted_schema = OFF")
