@@ -104,5 +104,5 @@ def _upgrade(exchange: Exchange) -> None:
     exchange.body.drain()
     token = exchange.head.header("upgrade", "raw")
     exchange.switch([("Upgrade", token), ("Connection", "Upgrade")])
-    while block := exchange.link.reader.read1(65536):  # type: ignore[attr-defined]
+    while block := exchange.link.reader.read1(65536):
         exchange.link.sock.sendall(block)

@@ -6,7 +6,8 @@ import socket
 import threading
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from io import BufferedReader
+from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from sekisho.demo.journal import Journal
@@ -22,7 +23,7 @@ class Link:
     number: int
     scheme: str
     sock: socket.socket
-    reader: BinaryIO
+    reader: BufferedReader
     stopping: threading.Event
 
 

@@ -8,8 +8,9 @@ import os
 import subprocess
 import threading
 from collections.abc import Collection, Iterator
+from io import BufferedReader
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 
 from sekisho.demo.exchange import Exchange
 from sekisho.demo.wire import BLOCK, BadRequest
@@ -139,5 +140,6 @@ def _cgi_head(source: IO[bytes]) -> tuple[int, list[tuple[str, str]]]:
 
 
 def _blocks(source: IO[bytes]) -> Iterator[bytes]:
-    while block := os.read(source.fileno(), BLOCK):
+    buffered = cast(BufferedReader, source)
+    while block := buffered.read1(BLOCK):
         yield block

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import count
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Self, cast
+from typing import Self
 
 from sekisho.demo.api import Api
 from sekisho.demo.ca import server_context
@@ -153,7 +153,7 @@ class Upstream:
     def _serve(self, number: int, sock: socket.socket) -> None:
         scheme = "https" if isinstance(sock, ssl.SSLSocket) else "http"
         with sock.makefile("rb") as reader:
-            link = Link(number, scheme, sock, cast(BinaryIO, reader), self._stopping)
+            link = Link(number, scheme, sock, reader, self._stopping)
             while not self._stopping.is_set() and (head := read_head(link.reader)):
                 exchange = Exchange(link, head, self._user(head), self.journal)
                 try:

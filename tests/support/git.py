@@ -28,17 +28,19 @@ def git_environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
 def run_git(
     *args: str, cwd: Path, check: bool = True, timeout: float = 60, env: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run git in `cwd`; `env` is added to its environment. Raises CalledProcessError on failure."""
-    return subprocess.run(
+    """Run git in `cwd`; `env` is added to its environment. With `check`, failure fails the test."""
+    done = subprocess.run(
         ["git", *args],
         cwd=cwd,
         env=git_environment(env),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        check=check,
         timeout=timeout,
     )
+    if check and done.returncode:
+        raise AssertionError(f"git {' '.join(args)} ended with {done.returncode}: {done.stderr}")
+    return done
 
 
 def git_output(*args: str, cwd: Path) -> str:
