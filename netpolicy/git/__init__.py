@@ -1,0 +1,1 @@
+"""git's smart HTTP protocol: what a push says, and how to answer it. Pure."""

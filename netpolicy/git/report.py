@@ -1,0 +1,58 @@
+"""The answer to a push that does not go through now (gitprotocol-pack(5), report-status). Pure.
+
+git then prints each `remote:` line and `! [remote rejected] main -> main (reason)`, and exits 1.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from netpolicy.git.pktline import FLUSH, band, line
+from netpolicy.git.receive import Push
+
+CONTENT_TYPE = "application/x-git-receive-pack-result"
+HEADERS: tuple[tuple[str, str], ...] = (
+    ("Content-Type", CONTENT_TYPE),
+    ("Cache-Control", "no-cache, max-age=0, must-revalidate"),
+)
+MAX_REASON = 900  # characters; a side-band packet without -64k holds 999 bytes, ref name included
+
+
+def _one_line(text: str, limit: int) -> bytes:
+    flat = "".join(char if char.isprintable() else " " for char in text)
+    return " ".join(flat.split())[:limit].encode("utf-8")
+
+
+def _statuses(push: Push, reasons: Mapping[str, str], default: str) -> bytes:
+    lines = [line(b"unpack ok\n")]
+    for command in push.commands:
+        ref = command.ref.encode("utf-8", "replace")
+        reason = _one_line(reasons.get(command.ref, default), MAX_REASON)
+        lines.append(line(b"ng %s %s\n" % (ref, reason)))
+    return b"".join(lines) + FLUSH
+
+
+def rejection(
+    push: Push,
+    reason: str,
+    *,
+    reasons: Mapping[str, str] | None = None,
+    remote: Sequence[str] = (),
+) -> bytes:
+    """The body (status 200, `CONTENT_TYPE`) that rejects every ref of `push`.
+
+    `reason` stands beside each ref unless `reasons` has one of its own for it; `remote` are lines
+    shown before. Follows what the client can read: side-band-64k, side-band or none, and no report
+    at all where it asked for none. The two versions of report-status reject in the same words.
+    """
+    names = push.capability_names
+    wants_report = bool(names & {"report-status", "report-status-v2"})
+    report = _statuses(push, reasons or {}, reason) if wants_report else b""
+    if "side-band-64k" in names or "side-band" in names:
+        limit = 65515 if "side-band-64k" in names else 995
+        shown = b"".join(band(2, _one_line(text, 4000) + b"\n", limit) for text in remote)
+        return shown + (band(1, report, limit) if report else b"") + FLUSH
+    return report
+
+
+def probe_answer() -> bytes:
+    """The body for the lone `0000` that git sends ahead of a big push: an empty one."""
+    return b""
