@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from sekisho.demo import Upstream
+from tests.support.unprivileged import OrdinaryUser, ordinary_user
 from tests.support.upstream import Sekisho, make_repository, make_upstream, write_policy
 
 
@@ -50,3 +51,10 @@ def sekisho_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def run_sekisho(sekisho_home: Path, tmp_path: Path) -> Sekisho:
     """The command as a person runs it: `run_sekisho("run", "--policy", policy_file, "--", "true")`."""
     return Sekisho(sekisho_home, tmp_path)
+
+
+@pytest.fixture
+def as_ordinary_user() -> Iterator[OrdinaryUser]:
+    """An ordinary user to run commands as, also where the tests run as root."""
+    with ordinary_user() as user:
+        yield user
