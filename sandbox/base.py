@@ -1,0 +1,141 @@
+"""The view every sandbox starts from: the system read-only, everything else empty and its own."""
+
+import os
+
+import msgspec
+
+from sandbox.spec import Mount, MountKind
+
+SYSTEM_DIRS = ("bin", "sbin", "lib", "lib64", "lib32", "libx32")
+
+# Single entries: /etc as a whole holds host keys, shadow and private keys, which a launcher that runs
+# as root could read inside; profile.d often exports tokens.
+ETC = (
+    "alternatives",
+    "bash.bashrc",
+    "ca-certificates",
+    "ca-certificates.conf",
+    "crypto-policies",
+    "debian_version",
+    "fonts",
+    "inputrc",
+    "ld.so.cache",
+    "ld.so.conf",
+    "ld.so.conf.d",
+    "locale.conf",
+    "localtime",
+    "lsb-release",
+    "magic",
+    "manpath.config",
+    "mime.types",
+    "os-release",
+    "pki/ca-trust",
+    "pki/tls/certs",
+    "pki/tls/cert.pem",
+    "profile",
+    "protocols",
+    "rpc",
+    "services",
+    "shells",
+    "ssl/certs",
+    "ssl/cert.pem",
+    "ssl/openssl.cnf",
+    "terminfo",
+    "timezone",
+    "vim",
+)
+
+RUNTIMES = ("java-", "python3")
+
+# What a root launcher's files in /proc would let a process without capabilities read or write.
+PROC_DIRS = ("acpi", "fs", "scsi", "driver")
+PROC_FILES = ("kcore", "keys", "timer_list", "latency_stats", "sched_debug", "kallsyms", "mtrr")
+
+NSSWITCH = b"passwd: files\ngroup: files\nshadow: files\nhosts: files dns\nnetworks: files\nservices: files\n"
+HOSTS = b"127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n"
+RESOLV_CONF = b"nameserver 127.0.0.1\noptions timeout:5 attempts:1 edns0\n"
+
+
+class System(msgspec.Struct, frozen=True, kw_only=True):
+    """How this machine's root looks: `links` are /bin and the like that point into /usr, `folders` are
+    those that are folders of their own, `etc` the folders of language runtimes there."""
+
+    links: tuple[tuple[str, str], ...]
+    folders: tuple[str, ...]
+    etc: tuple[str, ...] = ()
+    proc: tuple[str, ...] = ()
+
+
+def look_at_system(root: str = "/") -> System:
+    """Read the layout of this machine."""
+    links, folders = [], []
+    for name in SYSTEM_DIRS:
+        path = os.path.join(root, name)
+        if os.path.islink(path):
+            links.append((name, os.readlink(path)))
+        elif os.path.isdir(path):
+            folders.append(name)
+    try:
+        runtimes = sorted(n for n in os.listdir(os.path.join(root, "etc")) if n.startswith(RUNTIMES))
+    except OSError:
+        runtimes = []
+    proc = [name for name in (*PROC_DIRS, *PROC_FILES) if os.path.exists(os.path.join(root, "proc", name))]
+    return System(links=tuple(links), folders=tuple(folders), etc=tuple(runtimes), proc=tuple(proc))
+
+
+def _ro(path: str) -> Mount:
+    return Mount(kind=MountKind.RO, source=path, target=path)
+
+
+def _data(path: str, content: bytes) -> Mount:
+    return Mount(kind=MountKind.DATA, target=path, content=content, mode=0o644)
+
+
+def system_mounts(system: System) -> tuple[Mount, ...]:
+    """/usr and what belongs to it, single files of /etc, /proc and /dev."""
+    mounts = [_ro("/usr")]
+    mounts += [Mount(kind=MountKind.LINK, source=to, target=f"/{name}") for name, to in system.links]
+    mounts += [_ro(f"/{name}") for name in system.folders]
+    names = dict.fromkeys((*ETC, *system.etc))
+    mounts += [Mount(kind=MountKind.RO_TRY, source=f"/etc/{name}", target=f"/etc/{name}") for name in names]
+    mounts += [Mount(kind=MountKind.PROC, target="/proc"), Mount(kind=MountKind.DEV, target="/dev")]
+    mounts += [_mask(name) for name in system.proc]
+    return tuple(mounts)
+
+
+def _mask(name: str) -> Mount:
+    if name in PROC_DIRS:
+        return Mount(kind=MountKind.TMPFS, target=f"/proc/{name}", size=4096, mode=0o555)
+    return Mount(kind=MountKind.RO, source="/dev/null", target=f"/proc/{name}")
+
+
+def base_mounts(
+    system: System,
+    *,
+    home: str = "/home/agent",
+    user: str = "agent",
+    uid: int = 1000,
+    gid: int = 1000,
+    tmp_size: int = 1 << 30,
+    home_size: int = 1 << 30,
+) -> tuple[Mount, ...]:
+    """What `system_mounts` gives, and people, names and private folders. Sizes in bytes.
+
+    /tmp must be writable: an agent client was seen to hang without a word otherwise.
+    """
+    passwd = f"root:x:0:0:root:/root:/bin/sh\n{user}:x:{uid}:{gid}:{user}:{home}:/bin/bash\n"
+    passwd += "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n"
+    group = f"root:x:0:\n{user}:x:{gid}:\nnogroup:x:65534:\n"
+    return (
+        *system_mounts(system),
+        _data("/etc/passwd", passwd.encode()),
+        _data("/etc/group", group.encode()),
+        _data("/etc/nsswitch.conf", NSSWITCH),
+        _data("/etc/hosts", HOSTS),
+        _data("/etc/resolv.conf", RESOLV_CONF),
+        Mount(kind=MountKind.TMPFS, target="/tmp", size=tmp_size, mode=0o1777),
+        Mount(kind=MountKind.TMPFS, target=home, size=home_size, mode=0o700),
+        Mount(kind=MountKind.TMPFS, target="/run", size=16 << 20, mode=0o755),
+        Mount(kind=MountKind.LINK, source="../run", target="/var/run"),
+        Mount(kind=MountKind.TMPFS, target="/var/tmp", size=tmp_size, mode=0o1777),
+    )
