@@ -1,0 +1,98 @@
+"""What a clone gets beside commits: rules of what is ignored, copied folders, hidden paths."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from sandbox.workspace.git import git, lines
+from sandbox.workspace.model import WorkspaceError
+from sandbox.workspace.source import Source
+
+
+def ignore_rules(source: Source) -> bytes:
+    """The person's own ignore rules, which no commit holds: from their home, then the repository's."""
+    texts = []
+    for path in (_excludes_file(source), os.path.join(source.common_dir, "info/exclude")):
+        try:
+            texts.append(Path(path).read_bytes().rstrip(b"\n") + b"\n")
+        except OSError:
+            continue
+    return b"".join(texts)
+
+
+def _excludes_file(source: Source) -> str:
+    configured = dict(source.config).get("core.excludesfile")
+    home = os.environ.get("HOME", "")
+    if configured:
+        return os.path.join(source.top, configured.replace("~/", f"{home}/", 1))
+    folder = os.environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
+    return os.path.join(folder, "git/ignore")
+
+
+def carry_folders(top: Path, dest: Path, patterns: Sequence[str]) -> tuple[str, ...]:
+    """Copy ignored files and folders into the clone (links stay links). Notes for what is missing."""
+    notes: list[str] = []
+    for pattern in patterns:
+        found = list(_beneath(top, pattern))
+        if not found:
+            notes.append(f"nothing to carry over at {pattern!r}")
+        for relative in found:
+            if not os.path.lexists(dest / relative):
+                _copy(top / relative, dest / relative)
+    return tuple(notes)
+
+
+def _copy(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    argv = ["cp", "-a", "--reflink=auto", "--", os.fspath(source), os.fspath(target)]
+    done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    if done.returncode != 0:
+        raise WorkspaceError(f"copying {source} failed: {done.stderr.decode('utf-8', 'replace')[:500]}")
+
+
+def hide_paths(dest: Path, patterns: Sequence[str]) -> tuple[tuple[bytes, ...], tuple[str, ...]]:
+    """Remove matching paths from the clone's working tree without git seeing a change.
+
+    Returns the tracked paths removed, and notes. A pattern without a slash matches at any depth.
+    """
+    if not patterns:
+        return (), ()
+    specs = [spec for pattern in patterns for spec in _pathspecs(pattern)]
+    tracked = tuple(dict.fromkeys(lines(git(dest, "ls-files", "-z", "--", *specs))))
+    listing = b"".join(path + b"\0" for path in tracked)
+    git(dest, "update-index", "--skip-worktree", "-z", "--stdin", stdin=listing)
+    for path in tracked:
+        Path(dest, os.fsdecode(path)).unlink(missing_ok=True)
+    for pattern in patterns:
+        for relative in list(_beneath(dest, pattern if "/" in pattern else f"**/{pattern}")):
+            _remove(dest / relative)
+    if not tracked:
+        return (), ()
+    return tracked, (f"{len(tracked)} hidden files are committed: history inside still holds their text",)
+
+
+def _pathspecs(pattern: str) -> tuple[str, str]:
+    plain = pattern.strip("/")
+    spec = plain if "/" in plain else f"**/{plain}"
+    return f":(glob){spec}", f":(glob){spec}/**"
+
+
+def _beneath(top: Path, pattern: str) -> Iterator[Path]:
+    """Paths relative to `top` that match; one that would leave it is an error."""
+    plain = pattern.strip("/")
+    if not plain or ".." in plain.split("/") or plain.split("/")[0] == ".git" or pattern.startswith("/"):
+        raise WorkspaceError(f"{pattern!r}: must be a path inside the working tree")
+    for path in top.glob(plain):
+        relative = path.relative_to(top)
+        through_link = any((top / parent).is_symlink() for parent in relative.parents)
+        if relative.parts[0] != ".git" and not through_link:
+            yield relative
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)

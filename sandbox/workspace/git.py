@@ -1,0 +1,123 @@
+"""git outside the sandbox, on repositories the person or we ourselves own. Never on the agent's clone."""
+
+import os
+import resource
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+# What must hold in every call outside: no hook, no fsmonitor program, no transport that is a command.
+SAFE = (
+    *("-c", "core.hooksPath=/dev/null"),
+    *("-c", "core.fsmonitor=false"),
+    *("-c", "protocol.ext.allow=never"),
+    *("-c", "gc.auto=0"),
+    *("-c", "maintenance.auto=false"),
+    *("-c", "submodule.recurse=false"),
+)
+_KEPT = ("PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "USER", "LOGNAME")
+_FIXED = {
+    "LC_ALL": "C.UTF-8",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_OPTIONAL_LOCKS": "0",  # reading may not refresh the person's index
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_EDITOR": "false",
+    "GIT_PAGER": "cat",
+}
+# For repositories of our own: nobody's configuration counts.
+OURS = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1", "GIT_NO_REPLACE_OBJECTS": "1"}
+
+
+class GitError(Exception):
+    """git failed or ran out of time. `returncode` is None for the latter; `stderr` is what it said."""
+
+    def __init__(self, command: str, returncode: int | None, stderr: bytes) -> None:
+        self.returncode = returncode
+        self.stderr = stderr.decode("utf-8", "replace").strip()
+        outcome = "ran out of time" if returncode is None else f"ended with {returncode}"
+        super().__init__(f"git {command} {outcome}: {self.stderr[:500]}")
+
+
+def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """A clean environment: the person's HOME and PATH, none of the caller's GIT_* variables."""
+    kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+    return {**kept, **_FIXED, **(extra or {})}
+
+
+def git(
+    where: Path | str,
+    *args: str | bytes,
+    env: Mapping[str, str] | None = None,
+    stdin: bytes = b"",
+    timeout: float = 120,
+    limits: Mapping[int, int] | None = None,
+) -> bytes:
+    """Run git in the folder `where`; its output. Raises GitError.
+
+    `limits` are resource limits (`resource.RLIMIT_*` to bytes) for git and its children.
+    """
+    done = attempt(where, *args, env=env, stdin=stdin, timeout=timeout, limits=limits)
+    if done.returncode != 0:
+        raise GitError(_name(args), done.returncode, done.stderr)
+    return done.stdout
+
+
+def attempt(
+    where: Path | str,
+    *args: str | bytes,
+    env: Mapping[str, str] | None = None,
+    stdin: bytes = b"",
+    timeout: float = 120,
+    limits: Mapping[int, int] | None = None,
+) -> subprocess.CompletedProcess[bytes]:
+    """As `git`, but a failing git is an answer. Raises GitError only when time runs out."""
+    argv: list[str | bytes] = ["git", *SAFE, *args]
+    with subprocess.Popen(
+        argv,
+        cwd=where,
+        env=environment(env),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    ) as process:
+        for kind, size in (limits or {}).items():
+            resource.prlimit(process.pid, kind, (size, size))
+        try:
+            out, err = process.communicate(stdin, timeout=timeout)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, 9)
+            process.communicate()
+            raise GitError(_name(args), None, b"") from None
+    return subprocess.CompletedProcess(argv, process.returncode, out, err)
+
+
+def lines(output: bytes, separator: bytes = b"\0") -> list[bytes]:
+    """The records of `-z` output."""
+    return [record for record in output.split(separator) if record]
+
+
+def text(output: bytes) -> str:
+    """One line of git's output; bytes that are not UTF-8 survive as surrogate escapes."""
+    return os.fsdecode(output.removesuffix(b"\n"))
+
+
+def object_path_list(paths: Sequence[str]) -> str:
+    """The value of GIT_ALTERNATE_OBJECT_DIRECTORIES: colon separated, quoted where needed."""
+    return ":".join(_quoted(path) if set(path) & set(':"\n\\') else path for path in paths)
+
+
+def _quoted(path: str) -> str:
+    escaped = path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'
+
+
+def alternates_text(paths: Sequence[str]) -> bytes:
+    """The content of objects/info/alternates. Format: gitrepository-layout(5)."""
+    rows = (_quoted(path) if path[:1] in ('"', "#") or "\n" in path else path for path in paths)
+    return b"".join(os.fsencode(row) + b"\n" for row in rows)
+
+
+def _name(args: Sequence[str | bytes]) -> str:
+    words = [os.fsdecode(word) for word in args]
+    return next((word for word in words if not word.startswith("-") and "=" not in word), "")

@@ -1,0 +1,155 @@
+"""Which files look like secrets, by name and by content. Pure.
+
+False alarms cost trust, so a generic `name = value` counts only for a literal, random-looking value;
+a value that is a variable, a call, a type or a placeholder passes.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+import msgspec
+
+
+class Match(msgspec.Struct, frozen=True, kw_only=True):
+    """A secret-shaped piece: the rule that saw it, its line (from 1), and a masked excerpt."""
+
+    rule: str
+    line: int
+    excerpt: str
+
+
+_EXAMPLE = re.compile(rb".*[._\-](?:example|sample|template|dist|tmpl|tpl|defaults?|schema)", re.S)
+_EXACT_NAMES: frozenset[bytes] = frozenset(
+    b".netrc _netrc .pypirc .pgpass .my.cnf .htpasswd .git-credentials .dockercfg .vault-token .vault_pass "
+    b".envrc kubeconfig .s3cfg .boto .terraformrc credentials.json client_secret.json "
+    b"id_rsa id_dsa id_ecdsa id_ed25519 id_ecdsa_sk id_ed25519_sk master.key "
+    b"secrets.json secrets.yml secrets.yaml secrets.toml secrets.env".split()
+)
+_NAMES: tuple[tuple[re.Pattern[bytes], str], ...] = (
+    (re.compile(rb"\.env(?:[._\-].*)?|.*\.env", re.S), "environment file"),
+    (re.compile(rb".*\.(?:p12|pfx|jks|keystore|ppk|kdbx|keytab|ovpn)", re.S), "key store"),
+    (re.compile(rb".*\.(?:tfvars|tfvars\.json|tfstate|tfstate\.backup)", re.S), "Terraform values"),
+    (re.compile(rb".*\.kubeconfig|kubeconfig[._-].*", re.S), "kubeconfig"),
+    (re.compile(rb".*service[-_]?account.*\.json|.*[-_]credentials\.json", re.S), "service account"),
+    (re.compile(rb"client_secret.*\.json", re.S), "service account"),
+)
+_KEY_FILE = re.compile(rb".*\.(?:pem|key)", re.S)
+_PUBLIC_PEM = re.compile(rb"-----BEGIN (?:CERTIFICATE|PUBLIC KEY|RSA PUBLIC KEY|X509 CRL|DH PARAMETERS)-----")
+_FOLDERS: tuple[bytes, ...] = (b".secrets/", b".ssh/", b".aws/credentials", b".kube/config", b".gnupg/")
+_FOLDER_FILES: tuple[bytes, ...] = (b".docker/config.json", b".cargo/credentials", b".gem/credentials")
+
+
+def secret_name(path: bytes, head: bytes | None = None) -> str | None:
+    """Why the path looks like a secret by its name, or None. `head` is its beginning, where known."""
+    whole = b"/" + path.lower()
+    name = whole.rpartition(b"/")[2]
+    if _EXAMPLE.fullmatch(name) or (name.endswith(b".pub") and name != b".pub"):
+        return None
+    if name in _EXACT_NAMES:
+        return "credential file"
+    if any(b"/" + folder in whole for folder in _FOLDERS + _FOLDER_FILES):
+        return "credential folder"
+    if _KEY_FILE.fullmatch(name):
+        return None if head is not None and not _holds_key(head) else "private key"
+    return next((why for pattern, why in _NAMES if pattern.fullmatch(name)), None)
+
+
+def _holds_key(head: bytes) -> bool:
+    return b"PRIVATE KEY" in head or not (_PUBLIC_PEM.search(head) or not head.strip())
+
+
+_LITERAL = (
+    rb"(?i)(?:passw(?:or)?d|secret|token|(?:api|access|auth|private)[_\-]?key)[\w\-]{0,20}[\"']?"
+    rb"\s{0,4}(?::=|=>|[:=])\s{0,4}"
+    rb"(?P<value>\"[^\"\n]{8,200}\"|'[^'\n]{8,200}'|[^\s\"'(){}\[\]<>,;$]{8,200}(?![\w(\[.]))"
+)
+_PEM = (
+    rb"-----BEGIN (?:[A-Z0-9]{2,12} ){0,2}PRIVATE KEY(?: BLOCK)?-----"
+    rb"(?:\\[rn]|\s)[^-]{0,300}?[A-Za-z0-9+/=]{20}"
+)
+_URL_PASSWORD = rb"\b[a-z][a-z0-9+.\-]{1,15}://[^\s/:@'\"<>{}$]{1,64}:(?P<value>[^\s/@'\"<>{}$]{6,})@[\w.\-]+"
+_RULES: dict[str, re.Pattern[bytes]] = {
+    rule: re.compile(pattern)
+    for rule, pattern in {
+        "private key": _PEM,
+        "AWS access key": rb"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b",
+        "GitHub token": rb"\bgh[pousr]_[A-Za-z0-9]{36,255}\b|\bgithub_pat_[A-Za-z0-9_]{22,255}\b",
+        "GitLab token": rb"\bgl(?:pat|dt|rt|ptt|cbt)-[A-Za-z0-9_\-]{20,}",
+        "Slack token": rb"\bxox[abeprs]-[A-Za-z0-9-]{10,}|hooks\.slack\.com/services/T\w{6,}/B\w{6,}/\w{16,}",
+        "Stripe key": rb"\b[rs]k_live_[0-9A-Za-z]{16,}",
+        "Anthropic key": rb"\bsk-ant-[A-Za-z0-9_\-]{20,}",
+        "OpenAI key": rb"\bsk-(?:proj-|svcacct-)[A-Za-z0-9_\-]{20,}|\bsk-[A-Za-z0-9]{32,}\b",
+        "Google key": rb"\bAIza[0-9A-Za-z_\-]{35}|\bGOCSPX-[0-9A-Za-z_\-]{20,}|\bya29\.[0-9A-Za-z_\-]{20,}",
+        "npm token": rb"\bnpm_[A-Za-z0-9]{36}\b|(?m:^|:)_(?:authToken|auth|password)\s*=\s*(?!\$)[^\s$]{8,}",
+        "PyPI token": rb"\bpypi-[A-Za-z0-9_\-]{50,}",
+        "SendGrid key": rb"\bSG\.[A-Za-z0-9_\-]{16,}\.[A-Za-z0-9_\-]{16,}",
+        "Hugging Face token": rb"\bhf_[A-Za-z0-9]{30,}\b",
+        "DigitalOcean token": rb"\bdo[opr]_v1_[a-f0-9]{64}\b",
+        "age key": rb"\bAGE-SECRET-KEY-1[0-9A-Z]{50,}",
+        "JSON web token": rb"\beyJ[A-Za-z0-9_\-]{10,}\.eyJ[A-Za-z0-9_\-]{10,}\.[A-Za-z0-9_\-]{10,}",
+        "password in URL": _URL_PASSWORD,
+        "literal credential": _LITERAL,
+    }.items()
+}
+_PLACEHOLDER = re.compile(
+    rb"(?i)example|placeholder|change.?me|dummy|sample|redacted|your[_\- ]|<[^>]*>|x{4,}|\*{3,}|\.{3}"
+    rb"|\$[{(\w]|\{\{|%\w|0{8}|12345678|abcdef|test|fake|passw|secret|token|^none$|^null$|^true$|^false$"
+)
+_GENERIC = ("literal credential", "password in URL")
+
+
+def scan(content: bytes) -> list[Match]:
+    """The secret-shaped pieces of a text, in order of rules, each rule at most ten times."""
+    found: list[Match] = []
+    for rule, pattern in _RULES.items():
+        for count, hit in enumerate(_hits(rule, pattern, content)):
+            if count == 10:
+                break
+            line = content.count(b"\n", 0, hit.start()) + 1
+            found.append(Match(rule=rule, line=line, excerpt=_masked(hit)))
+    return found
+
+
+def secret_file(path: bytes, head: bytes) -> str | None:
+    """Why a file is secret-shaped, by name or by the beginning of its content; None if it is not."""
+    by_name = secret_name(path, head)
+    if by_name:
+        return by_name
+    match = next(iter(scan(head)), None)
+    return f"{match.rule} in line {match.line}" if match else None
+
+
+def _hits(rule: str, pattern: re.Pattern[bytes], content: bytes) -> Iterator[re.Match[bytes]]:
+    for hit in pattern.finditer(content):
+        if rule in _GENERIC:
+            value = hit["value"].strip(b"\"'")
+            if _looks_random(value) or (rule == "password in URL" and not _PLACEHOLDER.search(value)):
+                yield hit
+        elif b"EXAMPLE" not in hit[0]:
+            yield hit
+
+
+def _looks_random(value: bytes) -> bool:
+    if _PLACEHOLDER.search(value) or b" " in value or len(value) < 12:
+        return False
+    kinds = sum(bool(re.search(kind, value)) for kind in (rb"[a-z]", rb"[A-Z]", rb"[0-9]", rb"[^\w]"))
+    has_digit = re.search(rb"[0-9]", value) is not None
+    return (
+        has_digit
+        and kinds >= 2
+        and _entropy(value) >= 3.0
+        and not re.search(rb"[/\\]\w+[/\\]|\w\.\w+\(", value)
+    )
+
+
+def _entropy(value: bytes) -> float:
+    total = len(value)
+    return -sum(n / total * math.log2(n / total) for n in Counter(value).values())
+
+
+def _masked(hit: re.Match[bytes]) -> str:
+    named = hit.groupdict().get("value")
+    kept = hit[0][: max(hit[0].find(named), 0)] if named else hit[0][:4]
+    return kept[-40:].decode("ascii", "replace").strip() + "…"
