@@ -1,0 +1,27 @@
+# What each target needs is prepared by scripts/bootstrap.sh: a Python, a virtual environment, tools.
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint bench soak clients
+
+WITH := scripts/bootstrap.sh --needs "git bwrap"
+CLIENTS := curl wget rg git-lfs
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: ## the whole story on a throw-away repository and upstream
+	@$(WITH) -- sekisho demo
+
+test: ## all tests (under 10 minutes); ARGS="tests/unit -k name" for some
+	@$(WITH) --wants "$(CLIENTS)" -- python -m pytest $(ARGS)
+
+lint: ## style, types, and that imports go one way
+	@$(WITH) -- scripts/lint.sh
+
+bench: ## ratios to bwrap, mitmdump and other sandboxes, measured on this machine
+	@$(WITH) --wants "$(CLIENTS)" -- python -m bench $(ARGS)
+
+soak: ## the proxy under load for MINUTES (default 10): memory, descriptors, processes
+	@$(WITH) -- python -m bench.soak --minutes $(or $(MINUTES),10)
+
+clients: ## which of the clients on this machine read freely and are held when they write
+	@$(WITH) --wants "$(CLIENTS)" -- python -m bench.clients $(ARGS)

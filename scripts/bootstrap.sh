@@ -1,0 +1,194 @@
+#!/usr/bin/env bash
+# Prepares what a command of this project needs, once, and then runs it:
+#
+#   scripts/bootstrap.sh [--needs "git bwrap"] [--wants "curl wget"] -- COMMAND...
+#
+# Finds a Python, makes a virtual environment, installs the project into it, and system tools by apt where
+# it may. `--needs` must be there, without `--wants` some tests are skipped. pip is used as it is configured.
+#
+#   SEKISHO_PYTHON   the Python to use            SEKISHO_VENV   where the environment lies
+set -euo pipefail
+
+tree=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+needs="" wants=""
+
+say() { printf 'bootstrap: %s\n' "$*" >&2; }
+
+fail() { # what, why, next
+  printf 'error: %s\n  why:  %s\n  next: %s\n' "$1" "$2" "$3" >&2
+  exit 69
+}
+
+package_of() {
+  case $1 in
+    bwrap) echo bubblewrap ;;
+    rg) echo ripgrep ;;
+    *) echo "$1" ;;
+  esac
+}
+
+absent() { # the packages of those tools that are not on PATH
+  local tool
+  for tool in $1; do
+    command -v "$tool" >/dev/null || package_of "$tool"
+  done
+}
+
+# The words before an apt-get that works without asking anybody; fails where there is none.
+privilege() {
+  command -v apt-get >/dev/null || return 1
+  if [ "$(id -u)" = 0 ]; then
+    echo env
+  elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
+    echo sudo -n
+  else
+    return 1
+  fi
+}
+
+apt_install() {
+  local before
+  before=$(privilege) || return 1
+  say "installing by apt: $*"
+  # shellcheck disable=SC2086  # two words on purpose
+  $before env DEBIAN_FRONTEND=noninteractive apt-get update -qq >&2 || true
+  # shellcheck disable=SC2086
+  $before env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >&2
+}
+
+install_tools() {
+  local missing
+  missing=$(absent "$needs $wants" | tr '\n' ' ')
+  [ -z "$missing" ] && return
+  # shellcheck disable=SC2086
+  apt_install $missing || true
+  missing=$(absent "$needs" | tr '\n' ' ')
+  [ -z "$missing" ] || fail "these programs are missing: $missing" \
+    "without them no sandbox can be made, and they could not be installed from here" \
+    "sudo apt-get install -y $missing"
+  missing=$(absent "$wants" | tr '\n' ' ')
+  [ -z "$missing" ] || say "missing, so some tests are skipped: $missing(sudo apt-get install -y $missing)"
+}
+
+# New enough, and able to make environments (Debian ships that part separately).
+usable() { "$1" -I -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 12))' 2>/dev/null; }
+
+candidates() {
+  local path
+  printf '%s\n' python3.12 python3.13 python3.14 python3
+  for path in "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.1[2-9]*/bin/python; do
+    [ -x "$path" ] && echo "$path"
+  done
+  if command -v uv >/dev/null; then uv python find '>=3.12' 2>/dev/null || true; fi
+}
+
+find_python() {
+  local candidate
+  while read -r candidate; do
+    if usable "$candidate"; then
+      "$candidate" -I -c 'import sys; print(sys.executable)'
+      return
+    fi
+  done < <(candidates)
+  return 1
+}
+
+python_by_apt() {
+  local version
+  command -v apt-cache >/dev/null || return 1
+  for version in 3.12 3.13 3.14; do
+    if apt-cache show "python$version-venv" >/dev/null 2>&1; then
+      apt_install "python$version" "python$version-venv"
+      return
+    fi
+  done
+  return 1
+}
+
+choose_python() {
+  if [ -n "${SEKISHO_PYTHON:-}" ]; then
+    usable "$SEKISHO_PYTHON" || fail "SEKISHO_PYTHON=$SEKISHO_PYTHON cannot be used" \
+      "it must be Python 3.12 or newer with the modules venv and ensurepip" "name another one, or unset it"
+    echo "$SEKISHO_PYTHON"
+    return
+  fi
+  find_python && return
+  python_by_apt && find_python && return
+  fail "no Python 3.12 or newer with venv was found" \
+    "looked for python3.12 to python3.14, python3, pyenv's versions and uv's" \
+    "sudo apt-get install -y python3.12 python3.12-venv (or: uv python install 3.12; pyenv install 3.12)"
+}
+
+sum() { sha256sum | cut -c1-16; }
+
+venv_path() {
+  if [ -n "${SEKISHO_VENV:-}" ]; then
+    echo "$SEKISHO_VENV"
+  elif [ -w "$tree" ]; then
+    echo "$tree/.venv"
+  else
+    echo "${XDG_CACHE_HOME:-$HOME/.cache}/sekisho/venv-$(printf %s "$tree" | sum)"
+  fi
+}
+
+# What pip installs from. A build writes into its source, so a read-only tree is copied first.
+install_project() {
+  local venv=$1 source="$1/source"
+  if [ -w "$tree" ]; then
+    "$venv/bin/python" -m pip install --quiet --editable "$tree[dev]"
+    return
+  fi
+  rm -rf "$source"
+  mkdir -p "$source"
+  tar -C "$tree" --exclude=./.git --exclude=./.venv -cf - . | tar -C "$source" -xf -
+  chmod -R u+w "$source"
+  "$venv/bin/python" -m pip install --quiet "$source[dev]"
+}
+
+state_of() { { cat "$tree/pyproject.toml"; printf '%s\n' "$tree" "$1"; [ -w "$tree" ] || git_state; } | sum; }
+
+git_state() { (cd "$tree" && find sekisho shim netpolicy sandbox images -type f -exec sha256sum {} + 2>/dev/null); }
+
+prepare_venv() {
+  local venv=$1 stamp="$1/.sekisho-installed" python state
+  state=$(state_of "$venv")
+  if [ -x "$venv/bin/python" ] && [ "$(cat "$stamp" 2>/dev/null)" = "$state" ]; then
+    return
+  fi
+  if ! { [ -x "$venv/bin/python" ] && usable "$venv/bin/python"; }; then
+    python=$(choose_python)
+    say "making $venv with $python"
+    mkdir -p "$(dirname "$venv")"
+    "$python" -I -m venv --clear "$venv"
+  fi
+  say "installing the project and its dependencies (once; again when pyproject.toml changes)"
+  install_project "$venv" || fail "pip could not install the project into $venv" \
+    "its message stands above" "check pip's configuration (pip config list) and the network, then run this again"
+  echo "$state" >"$stamp"
+}
+
+main() {
+  while [ $# -gt 0 ]; do
+    case $1 in
+      --needs) needs=$2; shift 2 ;;
+      --wants) wants=$2; shift 2 ;;
+      --) shift; break ;;
+      *) fail "unknown option $1" "see the head of scripts/bootstrap.sh" "make help" ;;
+    esac
+  done
+  [ "$(uname -s)" = Linux ] || fail "this is $(uname -s)" "the sandbox is made of Linux namespaces" \
+    "run it on Linux, or in a Linux virtual machine"
+  install_tools
+  local venv
+  venv=$(venv_path)
+  mkdir -p "$(dirname "$venv")"
+  exec 9>"$(dirname "$venv")/.sekisho-bootstrap.lock"
+  if command -v flock >/dev/null; then flock 9; fi
+  prepare_venv "$venv"
+  exec 9>&-
+  [ $# -gt 0 ] || return 0
+  export PATH="$venv/bin:$PATH"
+  exec "$@"
+}
+
+main "$@"
