@@ -7,12 +7,13 @@ import select
 import signal
 import socket
 import time
-from collections.abc import Iterator
 
-from sandbox.errors import EnclosureError, from_bwrap, from_step
+from sandbox.errors import INSTALL, EnclosureError, from_bwrap, from_step
+from sandbox.inner import InnerInit
 
 GO = b"!"
 _ENOUGH = 8192
+HANGS = "A mounted folder may not answer (a network file system): see `sandbox.mount`."
 
 
 class Running:
@@ -24,8 +25,7 @@ class Running:
         self.pidfd = os.pidfd_open(pid)
         self.sockets: dict[str, socket.socket] = {}
         self.stopped: str | None = None
-        self.init_pid: int | None = None
-        self._init_pidfd: int | None = None
+        self._init: InnerInit | None = None
         self._control, self._words, self._info = control, words, info
         self._proof = proof.encode()
         self._status: int | None = None
@@ -60,26 +60,22 @@ class Running:
             ready, _, _ = select.select([self._words], [], [], max(left, 0))
             more = os.read(self._words, 4096) if ready else b""
             if not ready:
-                raise EnclosureError("bwrap-hangs", "bwrap did not get as far as the command.", said.decode())
+                words = said.decode(errors="replace")
+                raise EnclosureError("bwrap-hangs", f"bwrap did not reach the command: {words}", HANGS)
             if not more:
                 self.kill()
                 raise from_bwrap(said.decode(errors="replace"), self._reap())
             said = (said + more)[-_ENOUGH:]
 
     def _learn_init(self) -> None:
-        """pid 1 inside: when it is gone, so is every process of its namespace."""
+        """bwrap wrote it before the command could start."""
         text = b"".join(iter(lambda: os.read(self._info, 4096), b""))
         try:
-            self.init_pid = int(json.loads(text)["child-pid"])
+            pid = int(json.loads(text)["child-pid"])
         except (ValueError, KeyError, TypeError) as strange:
-            raise EnclosureError(
-                "bwrap-strange", f"bwrap did not say which process it started: {text[:200]!r}.", ""
-            ) from strange
-        with contextlib.suppress(OSError):
-            self._init_pidfd = os.pidfd_open(self.init_pid)
-        if _parent_of(self.init_pid) != self.pid and self._init_pidfd is not None:
-            os.close(self._init_pidfd)  # already over, and the number is somebody else's
-            self._init_pidfd = None
+            what = f"bwrap did not say which process it started: {text[:200]!r}."
+            raise EnclosureError("bwrap-strange", what, INSTALL) from strange
+        self._init = InnerInit(pid, self.pid)
 
     def wait(self, timeout: float | None = None) -> int:
         """The command's exit status, 128 + signal number if a signal ended it.
@@ -89,16 +85,13 @@ class Running:
         if self._status is None and not self._over(self.pidfd, timeout):
             raise TimeoutError(f"still running after {timeout} s")
         status = self._reap()
-        self._await_init()
+        if self._init is not None:
+            self._init.wait()
         return status
 
     def poll(self) -> int | None:
         """The exit status if it is over, else None."""
         return self.wait() if self._status is not None or self._over(self.pidfd, 0) else None
-
-    def _await_init(self) -> None:
-        if self._init_pidfd is not None and not self._over(self._init_pidfd, 30):
-            raise EnclosureError("session-lingers", "Processes of the session could not be ended.", "")
 
     @staticmethod
     def _over(pidfd: int, timeout: float | None) -> bool:
@@ -116,9 +109,8 @@ class Running:
         if self._status is None:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
-        if self._init_pidfd is not None:
-            with contextlib.suppress(ProcessLookupError):
-                signal.pidfd_send_signal(self._init_pidfd, signal.SIGKILL)
+        if self._init is not None:
+            self._init.kill()
 
     def stop(self, reason: str, grace: float = 5.0) -> None:
         """Ask every process inside to end (SIGTERM), kill what is left after `grace` seconds."""
@@ -131,9 +123,7 @@ class Running:
 
     def processes(self) -> list[int]:
         """The processes inside besides pid 1, as seen from here."""
-        if self.init_pid is None or self._init_pidfd is None or self._over(self._init_pidfd, 0):
-            return []
-        return list(_descendants(self.init_pid))
+        return self._init.processes() if self._init is not None else []
 
     def close(self) -> None:
         """Kill what still runs, wait until it is gone, give the descriptors back."""
@@ -143,41 +133,19 @@ class Running:
         try:
             self.kill()
             self._reap()
-            self._await_init()
+            if self._init is not None:
+                self._init.wait()
         finally:
             self._control.close()
             for listening in self.sockets.values():
                 listening.close()
-            for fd in (self._words, self._info, self.pidfd, self._init_pidfd):
-                if fd is not None:
-                    os.close(fd)
+            if self._init is not None:
+                self._init.close()
+            for fd in (self._words, self._info, self.pidfd):
+                os.close(fd)
 
     def __enter__(self) -> "Running":
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _parent_of(pid: int) -> int | None:
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as stat:
-            return int(stat.read().rpartition(b")")[2].split()[1])
-    except (OSError, IndexError, ValueError):
-        return None
-
-
-def _descendants(pid: int) -> Iterator[int]:
-    try:
-        tasks = os.listdir(f"/proc/{pid}/task")
-    except OSError:
-        return
-    for task in tasks:
-        try:
-            with open(f"/proc/{pid}/task/{task}/children") as children:
-                found = [int(child) for child in children.read().split()]
-        except OSError:
-            continue
-        for child in found:
-            yield child
-            yield from _descendants(child)
