@@ -53,7 +53,7 @@ apt_install() {
   # shellcheck disable=SC2086  # two words on purpose
   $before env DEBIAN_FRONTEND=noninteractive apt-get update -qq >&2 || true
   # shellcheck disable=SC2086
-  $before env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >&2
+  $before env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
 }
 
 install_tools() {
@@ -135,14 +135,14 @@ venv_path() {
 install_project() {
   local venv=$1 source="$1/source"
   if [ -w "$tree" ]; then
-    "$venv/bin/python" -m pip install --quiet --editable "$tree[dev]"
+    "$venv/bin/python" -m pip install -qq --editable "$tree[dev]"
     return
   fi
   rm -rf "$source"
   mkdir -p "$source"
   tar -C "$tree" --exclude=./.git --exclude=./.venv -cf - . | tar -C "$source" -xf -
   chmod -R u+w "$source"
-  "$venv/bin/python" -m pip install --quiet "$source[dev]"
+  "$venv/bin/python" -m pip install -qq "$source[dev]"
 }
 
 state_of() { { cat "$tree/pyproject.toml"; printf '%s\n' "$tree" "$1"; [ -w "$tree" ] || git_state; } | sum; }
@@ -181,11 +181,10 @@ main() {
   install_tools
   local venv
   venv=$(venv_path)
-  mkdir -p "$(dirname "$venv")"
-  exec 9>"$(dirname "$venv")/.sekisho-bootstrap.lock"
+  exec 9<"$tree"
   if command -v flock >/dev/null; then flock 9; fi
   prepare_venv "$venv"
-  exec 9>&-
+  exec 9<&-
   [ $# -gt 0 ] || return 0
   export PATH="$venv/bin:$PATH"
   exec "$@"
