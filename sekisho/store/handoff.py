@@ -1,0 +1,141 @@
+"""What a session leaves behind, for a person and for the next session."""
+
+import json
+from typing import Any
+
+import msgspec
+
+from sekisho.store.errors import StoreBroken, Trouble
+from sekisho.store.files import os_errors_as_broken, write_atomic
+from sekisho.store.holds import Hold
+from sekisho.store.sessions import SessionFolder
+
+
+class Commit(msgspec.Struct, frozen=True, kw_only=True):
+    """A commit of the session, as it was imported: object id, first line, full ref that holds it."""
+
+    id: str
+    subject: str
+    ref: str = ""
+
+
+class HeldAct(msgspec.Struct, frozen=True, kw_only=True):
+    """An act that waits: everything a person decides by. Texts may be of several lines."""
+
+    id: str
+    operation: str
+    target: str
+    purpose: str = ""
+    changes: str = ""
+    verification: str = ""
+    risk: str = ""
+    recovery: str = ""
+    count: int = 1
+
+
+class DeniedAct(msgspec.Struct, frozen=True, kw_only=True):
+    """An act that was refused: why, and what is the way instead."""
+
+    operation: str
+    target: str
+    why: str
+    instead: str = ""
+    count: int = 1
+
+
+class DirectAttempt(msgspec.Struct, frozen=True, kw_only=True):
+    """A way that does not exist was tried. `destination` as a person reads it (`tcp 1.2.3.4:22`)."""
+
+    destination: str
+    count: int = 1
+
+
+class DecidedHold(msgspec.Struct, frozen=True, kw_only=True):
+    """A hold of this session that no longer waits."""
+
+    id: str
+    state: str
+    operation: str
+    target: str
+    by: str = ""
+    reason: str = ""
+
+
+class Handoff(msgspec.Struct, frozen=True, kw_only=True):
+    """The end of a session. Times and `duration` in seconds; `work` is the path of the working tree.
+
+    `ended_because` is a sentence; `changed_files` are paths in the project; `hook_files` those that
+    would run on their own (hooks, CI, policy); `gate_broken` says when and why the outside was closed;
+    `notes` is what the agent wrote.
+    """
+
+    session: str
+    project: str
+    argv: tuple[str, ...]
+    ended_because: str
+    exit_status: int | None
+    duration: float
+    work: str
+    base: str = ""
+    commits: tuple[Commit, ...] = ()
+    diffstat: str = ""
+    changed_files: tuple[str, ...] = ()
+    held: tuple[HeldAct, ...] = ()
+    denied: tuple[DeniedAct, ...] = ()
+    attempts: tuple[DirectAttempt, ...] = ()
+    gate_broken: tuple[str, ...] = ()
+    decided: tuple[DecidedHold, ...] = ()
+    hook_files: tuple[str, ...] = ()
+    notes: str = ""
+
+
+def held_act(hold: Hold) -> HeldAct:
+    """A hold as an approval request. Its evidence may give `purpose`, `changes`, `verification`, `risk`
+    and `recovery`, each as text.
+    """
+    given = {name: _text(hold.evidence.get(name)) for name in ("changes", "verification", "risk", "recovery")}
+    return HeldAct(
+        id=hold.id,
+        operation=hold.action.verb,
+        target=hold.target,
+        purpose=_text(hold.evidence.get("purpose")) or hold.action.reason,
+        count=hold.count,
+        **given,
+    )
+
+
+def decided_hold(hold: Hold) -> DecidedHold:
+    """A hold that has been decided, or has ended otherwise."""
+    return DecidedHold(
+        id=hold.id,
+        state=hold.state.value,
+        operation=hold.action.verb,
+        target=hold.target,
+        by=hold.decided_by or "",
+        reason=hold.reason or "",
+    )
+
+
+def write(folder: SessionFolder, handoff: Handoff, markdown: str) -> None:
+    """Leave `handoff.json` and `handoff.md` (of `render_markdown`). Raises `StoreBroken`."""
+    plain = msgspec.to_builtins(handoff)
+    # ASCII: any text of a file name or argument can be written, and a terminal shows it as it is.
+    write_atomic(folder.handoff_json, (json.dumps(plain, indent=2) + "\n").encode())
+    write_atomic(folder.handoff_markdown, markdown.encode())
+
+
+def load(folder: SessionFolder) -> Handoff:
+    """The handoff of a session that has ended. Raises `StoreBroken`."""
+    path = folder.handoff_json
+    with os_errors_as_broken(path):
+        raw = path.read_bytes()
+    try:
+        return msgspec.convert(json.loads(raw), Handoff)
+    except (ValueError, msgspec.ValidationError) as error:
+        raise StoreBroken(f"{path}: {error}", Trouble.CORRUPT) from error
+
+
+def _text(value: Any) -> str:
+    if value is None or isinstance(value, str):
+        return value or ""
+    return json.dumps(msgspec.to_builtins(value, str_keys=True), indent=2)
