@@ -5,9 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from sekisho.demo import Upstream
+from sekisho.demo import Upstream, UpstreamProcess
 from tests.support.unprivileged import OrdinaryUser, ordinary_user
-from tests.support.upstream import Sekisho, make_repository, make_upstream, write_policy
+from tests.support.upstream import (
+    Sekisho,
+    make_repository,
+    make_upstream,
+    make_upstream_process,
+    write_policy,
+)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -23,6 +29,13 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def upstream(tmp_path: Path) -> Iterator[Upstream]:
     """Servers on a free port of loopback: git.test, api.test and more, see tests/support/upstream.py."""
     with make_upstream(tmp_path / "upstream") as servers:
+        yield servers
+
+
+@pytest.fixture
+def upstream_process(tmp_path: Path) -> Iterator[UpstreamProcess]:
+    """The same servers without threads in the test's process, which sandbox.launch does not stand."""
+    with make_upstream_process(tmp_path / "upstream-process") as servers:
         yield servers
 
 

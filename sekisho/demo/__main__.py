@@ -1,7 +1,8 @@
 """`python -m sekisho.demo --root FOLDER`: the servers as a process of their own.
 
-Prints one JSON line (address, port, resolve, ca, requests, connections) once it accepts, and ends when its
-standard input does, so that it never outlives whoever started it.
+Prints one JSON line (address, port, resolve) once it accepts and, for each line on standard input, the
+number of bytes received so far. Ends when its standard input does, so that it never outlives whoever
+started it.
 """
 
 import argparse
@@ -23,19 +24,10 @@ def main() -> None:
         for repository in options.repository:
             if not (upstream.forge.folder / repository).exists():
                 upstream.forge.create(repository)
-        print(json.dumps(_facts(upstream)), flush=True)
-        sys.stdin.buffer.read()
-
-
-def _facts(upstream: Upstream) -> dict[str, object]:
-    return {
-        "address": upstream.address,
-        "port": upstream.port,
-        "resolve": upstream.resolve(),
-        "ca": str(upstream.ca_file),
-        "requests": str(upstream.journal.requests_file),
-        "connections": str(upstream.journal.connections_file),
-    }
+        facts = {"address": upstream.address, "port": upstream.port, "resolve": upstream.resolve()}
+        print(json.dumps(facts), flush=True)
+        for _ in sys.stdin:
+            print(upstream.received(), flush=True)
 
 
 def _options() -> argparse.Namespace:

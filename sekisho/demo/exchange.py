@@ -10,7 +10,7 @@ from io import BufferedReader
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from sekisho.demo.journal import Journal
+from sekisho.demo.journal import JournalWriter
 from sekisho.demo.wire import Body, Head, chunk, reply_head
 
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -34,7 +34,7 @@ class Exchange:
     cannot serve another request.
     """
 
-    def __init__(self, link: Link, head: Head, user: str | None, journal: Journal) -> None:
+    def __init__(self, link: Link, head: Head, user: str | None, journal: JournalWriter) -> None:
         self.link = link
         self.head = head
         self.user = user

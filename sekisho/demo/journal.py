@@ -11,37 +11,51 @@ Record = dict[str, Any]
 
 
 class Journal:
-    """Two files in a folder: `requests.jsonl` and `connections.jsonl`. Readable while being written.
-
-    A request's record is written before its answer ends, so whoever has the answer finds the record.
-    """
+    """Reads two files in a folder, `requests.jsonl` and `connections.jsonl`, also while they are written."""
 
     def __init__(self, folder: Path) -> None:
         self.requests_file = folder / "requests.jsonl"
         self.connections_file = folder / "connections.jsonl"
-        self._request_sink = self.requests_file.open("ab", buffering=0)
-        self._connection_sink = self.connections_file.open("ab", buffering=0)
-
-    def request(self, **fields: Any) -> None:
-        """Note a request: name, method, path, headers, size, sha256, user, status, connection."""
-        _append(self._request_sink, fields)
-
-    def connection(self, **fields: Any) -> None:
-        """Note a connection: id, event (`opened`, `closed`) and, once closed, received (bytes)."""
-        _append(self._connection_sink, fields)
 
     def requests(self, **wanted: Any) -> list[Record]:
-        """All requests so far whose fields equal `wanted`, in order."""
-        records = _read(self.requests_file)
-        return [record for record in records if wanted.items() <= _hashable(record).items()]
+        """All requests so far whose fields equal `wanted`, in order.
+
+        Fields: time, connection, scheme, name, method, path, headers, size (bytes), sha256 (hex), user,
+        status; None as status means that the request broke off.
+        """
+        return [
+            record
+            for record in _read(self.requests_file)
+            if all(record[field] == value for field, value in wanted.items())
+        ]
 
     def writes(self, **wanted: Any) -> list[Record]:
         """Requests with a method other than GET, HEAD and OPTIONS."""
         return [r for r in self.requests(**wanted) if r["method"] not in ("GET", "HEAD", "OPTIONS")]
 
     def connections(self) -> dict[int, Record]:
-        """The last record of each connection by its id."""
+        """The last record of each connection by its id: `event` is opened or closed.
+
+        Closed ones have `received` in bytes.
+        """
         return {record["id"]: record for record in _read(self.connections_file)}
+
+
+class JournalWriter(Journal):
+    """Writes the files. A request's record stands before its answer ends: who has the answer finds it."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self._request_sink = self.requests_file.open("ab", buffering=0)
+        self._connection_sink = self.connections_file.open("ab", buffering=0)
+
+    def request(self, **fields: Any) -> None:
+        """Note a request."""
+        _append(self._request_sink, fields)
+
+    def connection(self, **fields: Any) -> None:
+        """Note that a connection was opened or closed."""
+        _append(self._connection_sink, fields)
 
     def close(self) -> None:
         """Write nothing more; reading goes on working."""
@@ -58,7 +72,3 @@ def _read(path: Path) -> Iterator[Record]:
     complete, _, _ = path.read_bytes().rpartition(b"\n")
     for line in complete.splitlines():
         yield json.loads(line)
-
-
-def _hashable(record: Record) -> Record:
-    return {key: value for key, value in record.items() if not isinstance(value, list | dict)}

@@ -16,7 +16,7 @@ from sekisho.demo.api import Api
 from sekisho.demo.ca import server_context
 from sekisho.demo.exchange import Exchange, Link
 from sekisho.demo.forge import Forge
-from sekisho.demo.journal import Journal
+from sekisho.demo.journal import JournalWriter
 from sekisho.demo.sockets import bytes_received, listen, shut
 from sekisho.demo.wire import BadRequest, Head, read_head
 
@@ -48,9 +48,10 @@ class Upstream:
         self.users = dict(users)
         root.mkdir(parents=True, exist_ok=True)
         self.ca_file = root / "ca" / "ca.pem"
-        self.forge = Forge(root / "repositories", private)
+        self.repositories = root / "repositories"
+        self.forge = Forge(self.repositories, private)
         self._tls = server_context(root / "ca", names)
-        self.journal = Journal(root)
+        self.journal = JournalWriter(root)
         self._api = Api()
         self._stopping = threading.Event()
         self._numbers = count(1)

@@ -9,35 +9,44 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sekisho.demo import DEFAULT_NAMES, Upstream
+from sekisho.demo import DEFAULT_NAMES, Upstream, UpstreamProcess
 from tests.support.git import run_git
 
 USER, PASSWORD = "kim", "open-sesame"
 NAMES = (*DEFAULT_NAMES, "github.com", "api.github.com")
+_REPOSITORIES = ("x.git", "private.git")
+Servers = Upstream | UpstreamProcess
 
 
 def make_upstream(root: Path, *, ports: Sequence[int] = (0,)) -> Upstream:
     """Servers with one user and the repositories `x.git` (readable by all) and `private.git`."""
     upstream = Upstream(NAMES, root, {USER: PASSWORD}, private=("private.git",), ports=ports)
-    for name in ("x.git", "private.git"):
-        if not (upstream.forge.folder / name).exists():
+    for name in _REPOSITORIES:
+        if not (upstream.repositories / name).exists():
             upstream.forge.create(name)
     return upstream
 
 
-def network_section(upstream: Upstream) -> str:
+def make_upstream_process(root: Path) -> UpstreamProcess:
+    """The same as a process, for tests that start sandboxes from their own, single-threaded process."""
+    return UpstreamProcess(
+        NAMES, root, {USER: PASSWORD}, repositories=_REPOSITORIES, private=("private.git",)
+    )
+
+
+def network_section(upstream: Servers) -> str:
     """The policy's `[network]` table with `resolve` and `ca` for `upstream`."""
     pins = ", ".join(f"{json.dumps(name)} = {json.dumps(at)}" for name, at in upstream.resolve().items())
     return f"[network]\nresolve = {{ {pins} }}\nca = {json.dumps(str(upstream.ca_file))}\n"
 
 
-def write_policy(path: Path, upstream: Upstream, more: str = "") -> Path:
+def write_policy(path: Path, upstream: Servers, more: str = "") -> Path:
     """Write a `sekisho.toml` for `upstream`; `more` is TOML that follows the `[network]` table."""
     path.write_text(f"version = 1\n{network_section(upstream)}{more}", "utf-8")
     return path
 
 
-def make_repository(folder: Path, upstream: Upstream, files: int = 3) -> Path:
+def make_repository(folder: Path, upstream: Servers, files: int = 3) -> Path:
     """A person's repository: two commits pushed to https://git.test/x.git, one more, an unsaved edit."""
     folder.mkdir(parents=True)
     run_git("init", "--quiet", "--initial-branch=main", cwd=folder)
@@ -48,7 +57,7 @@ def make_repository(folder: Path, upstream: Upstream, files: int = 3) -> Path:
     _commit(folder, "Begin")
     (folder / "README.md").write_text("# x\n")
     _commit(folder, "Describe it")
-    run_git("push", "--quiet", str(upstream.forge.folder / "x.git"), "main", cwd=folder)
+    run_git("push", "--quiet", str(upstream.repositories / "x.git"), "main", cwd=folder)
     run_git("remote", "add", "origin", "https://git.test/x.git", cwd=folder)
     run_git("update-ref", "refs/remotes/origin/main", "main", cwd=folder)
     (folder / "feature.txt").write_text("feature\n")

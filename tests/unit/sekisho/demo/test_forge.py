@@ -58,7 +58,7 @@ def test_push_with_a_login_arrives(upstream: Upstream, repo: Path, size: int) ->
     run_git("commit", "--quiet", "-m", "Add noise", cwd=repo)
     url, env = remote(upstream, "x.git", login=f"{USER}:{PASSWORD}@")
     run_git("push", "--quiet", url, "main", cwd=repo, env=env)
-    assert git_output("rev-parse", "main", cwd=upstream.forge.folder / "x.git") == git_output(
+    assert git_output("rev-parse", "main", cwd=upstream.repositories / "x.git") == git_output(
         "rev-parse", "main", cwd=repo
     )
     last = upstream.journal.writes(path="/x.git/git-receive-pack")[-1]
