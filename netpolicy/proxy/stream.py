@@ -1,0 +1,396 @@
+"""One request's way through the proxy: decided at its headers or with its whole body, never before.
+
+Replaces the parts of mitmproxy's `HttpStream` that read a refused body to its end, forward what no hook
+allowed, keep bodies in memory, and turn a `101` into raw bytes (mitmproxy 12.3).
+"""
+
+# mypy: disallow-untyped-calls=False
+# mitmproxy annotates only a part of its functions.
+
+import time
+
+from mitmproxy import flow as mflow
+from mitmproxy import http
+from mitmproxy.net.http import url
+from mitmproxy.net.http.http1 import expected_http_body_size
+from mitmproxy.net.http.validate import validate_headers
+from mitmproxy.proxy import commands, events, layer
+from mitmproxy.proxy.context import Context
+from mitmproxy.proxy.layers.http import (
+    DropStream,
+    GetHttpConnection,
+    HTTPMode,
+    HttpStream,
+    SendHttp,
+)
+from mitmproxy.proxy.layers.http._events import (
+    ErrorCode,
+    RequestData,
+    RequestEndOfMessage,
+    RequestHeaders,
+    RequestProtocolError,
+    ResponseData,
+    ResponseEndOfMessage,
+    ResponseHeaders,
+    ResponseProtocolError,
+)
+from mitmproxy.proxy.layers.http._hooks import (
+    HttpErrorHook,
+    HttpRequestHeadersHook,
+    HttpRequestHook,
+)
+
+from netpolicy.ports import Reply
+from netpolicy.proxy import upgrades
+from netpolicy.proxy.commands import Drain, Throttle
+from netpolicy.proxy.exchange import KEY, Exchange, Names, request_of
+from netpolicy.proxy.http1 import response_of
+from netpolicy.proxy.listener import Kind, ListenerMode
+from netpolicy.proxy.replies import body_too_large, gate_broken, refusal
+from netpolicy.proxy.settings import Settings
+from netpolicy.proxy.websocket import BoundedWebsocketLayer
+
+REFUSED = "refused:"  # starts the error of a connection that was refused, not lost
+
+
+class PermittedConnection(GetHttpConnection):
+    """A connection that an allowed request asked for; the only kind that is ever opened."""
+
+
+class GatedStream(HttpStream):
+    """A stream that reaches the upstream only through `_connect`, which looks at the exchange's mark."""
+
+    exchange: Exchange
+
+    def __init__(self, context: Context, stream_id: int, settings: Settings) -> None:
+        super().__init__(context, stream_id)
+        self._settings = settings
+
+    # -- request head ------------------------------------------------------------------------------
+
+    def state_wait_for_request_headers(self, event: RequestHeaders) -> layer.CommandGenerator[None]:
+        self.flow = http.HTTPFlow(self.context.client, self.context.server)
+        self.flow.request = request = event.request
+        self.flow.live = True
+        authority = request.data.authority.decode("latin-1") or None
+        if self._is_malformed(request):
+            yield from self._fail("the request is malformed", ErrorCode.REQUEST_VALIDATION_FAILED)
+            return
+        if request.data.method.upper() == b"CONNECT":
+            yield from self._accept_connect()
+            return
+        if not self._find_destination(request):
+            yield from self._fail("the request names no host", ErrorCode.DESTINATION_UNKNOWN)
+            return
+        self.exchange = self._open_exchange(authority, event.end_stream)
+        yield HttpRequestHeadersHook(self.flow)
+        if (yield from self.check_killed(True)):
+            return
+        yield from self._after_headers(event.end_stream)
+
+    def _open_exchange(self, authority: str | None, complete: bool) -> Exchange:
+        mode = self.context.client.proxy_mode
+        assert isinstance(mode, ListenerMode)
+        size = 0 if complete else expected_http_body_size(self.flow.request)
+        outer = next(
+            (it for it in self.context.layers if isinstance(it, GatedStream) and it is not self), None
+        )
+        connect = outer.flow.request.data.authority.decode("latin-1") if outer else None
+        request = request_of(
+            self.flow,
+            names=Names(connect, authority),
+            local=mode.kind is Kind.PORT,
+            body_size=size,
+        )
+        self.flow.request.data.authority = b""  # always forwarded in origin form
+        exchange = Exchange(mode.session, request)
+        self.flow.metadata[KEY] = exchange
+        return exchange
+
+    def _find_destination(self, request: http.Request) -> bool:
+        if self.mode is HTTPMode.transparent:
+            address = self.context.server.address
+            assert address
+            request.data.host, request.data.port = address[0], address[1]
+            request.data.scheme = b"https" if self.context.server.tls else b"http"
+            return True
+        for name in ("Proxy-Connection", "Proxy-Authorization"):
+            request.headers.pop(name, None)
+        if request.data.host:
+            return True
+        try:
+            host, port = url.parse_authority(request.host_header or "", check=True)
+        except ValueError:
+            return False
+        request.data.host, request.data.port, request.data.scheme = host, port or 80, b"http"
+        return True
+
+    def _is_malformed(self, request: http.Request) -> bool:
+        if request.data.scheme not in (b"http", b"https", b""):
+            return True
+        if self.mode is HTTPMode.transparent and request.data.method.upper() == b"CONNECT":
+            return True
+        try:
+            validate_headers(request)
+        except ValueError:
+            return True
+        return False
+
+    def _accept_connect(self) -> layer.CommandGenerator[None]:
+        # A refusal on CONNECT hides its reason in most clients, so refusing happens inside the tunnel.
+        self.client_state = self.state_done
+        self.context.server.address = (self.flow.request.host, self.flow.request.port)
+        self.child_layer = layer.NextLayer(self.context)
+        yield from self.handle_connect_finish()
+
+    # -- request body ------------------------------------------------------------------------------
+
+    def _after_headers(self, complete: bool) -> layer.CommandGenerator[None]:
+        exchange, response = self.exchange, self.flow.response
+        if response is not None:
+            yield from self._answer(response, complete)
+        elif exchange.limit is not None:
+            yield from self._start_collecting(exchange.limit, complete)
+        elif not exchange.permitted:
+            yield from self._answer(response_of(gate_broken(exchange.request)), complete)
+        elif upgrades.is_foreign(self.flow.request):
+            why = "only WebSocket upgrades can be passed on"
+            yield from self._answer(self._reply(refusal("upgrade-refused", why)), complete)
+        elif complete:
+            self.server_state = self.state_wait_for_response_headers
+            self.client_state = self.state_await_end
+        else:
+            yield from self._continue()
+            yield from self._start_streaming()
+
+    def _start_collecting(self, limit: int, complete: bool) -> layer.CommandGenerator[None]:
+        size = self.exchange.request.body_size
+        if size is not None and size > limit:
+            yield from self._answer(self._reply(body_too_large(limit, self.exchange.request)), complete)
+            return
+        yield from self._continue()
+        self.exchange.collect(self._settings.spool, self._settings.limits.spool_memory)
+        self.client_state = self.state_collect
+
+    def _continue(self) -> layer.CommandGenerator[None]:
+        if self.flow.request.headers.pop("expect", "").lower() == "100-continue":
+            response = http.Response.make(100)
+            response.headers.clear()
+            yield SendHttp(ResponseHeaders(self.stream_id, response), self.context.client)
+
+    def state_await_end(self, event: events.Event) -> layer.CommandGenerator[None]:
+        if not isinstance(event, RequestEndOfMessage):
+            return
+        self.client_state = self.state_done
+        if not (yield from self._connect()):
+            return
+        yield SendHttp(RequestHeaders(self.stream_id, self.flow.request, True), self.context.server)
+        yield SendHttp(RequestEndOfMessage(self.stream_id), self.context.server)
+
+    def _start_streaming(self) -> layer.CommandGenerator[None]:
+        yield Throttle(True)  # what the client sends while we dial would pile up in memory
+        connected = yield from self._connect()
+        yield Throttle(False)
+        if not connected:
+            return
+        yield SendHttp(RequestHeaders(self.stream_id, self.flow.request, False), self.context.server)
+        self.client_state = self.state_stream_request_body
+        self.server_state = self.state_wait_for_response_headers
+
+    def state_stream_request_body(self, event: events.Event) -> layer.CommandGenerator[None]:
+        if isinstance(event, RequestData):
+            self.exchange.sent += len(event.data)
+            yield SendHttp(event, self.context.server)
+        elif isinstance(event, RequestEndOfMessage):
+            self.client_state = self.state_done
+            yield SendHttp(event, self.context.server)
+            if self.server_state == self.state_done:
+                yield from self.flow_done()
+
+    def state_collect(self, event: events.Event) -> layer.CommandGenerator[None]:
+        exchange = self.exchange
+        assert exchange.spool is not None
+        assert exchange.limit is not None
+        if isinstance(event, RequestData):
+            try:
+                exchange.spool.write(event.data)
+            except OSError:
+                yield from self._answer(self._reply(gate_broken(exchange.request)), False)
+                return
+            if exchange.spool.size > exchange.limit:
+                yield from self._answer(self._reply(body_too_large(exchange.limit, exchange.request)), False)
+        elif isinstance(event, RequestEndOfMessage):
+            self.client_state = self.state_done
+            yield HttpRequestHook(self.flow)
+            if (yield from self.check_killed(True)):
+                exchange.release()
+                return
+            yield from self._after_ruling()
+
+    def _after_ruling(self) -> layer.CommandGenerator[None]:
+        if self.flow.response is not None:
+            yield from self._answer(self.flow.response, True)
+        elif not self.exchange.permitted:
+            yield from self._answer(self._reply(gate_broken(self.exchange.request)), True)
+        elif upgrades.is_foreign(self.flow.request):
+            why = "only WebSocket upgrades can be passed on"
+            yield from self._answer(self._reply(refusal("upgrade-refused", why)), True)
+        else:
+            self.server_state = self.state_wait_for_response_headers
+            yield from self._forward_spool()
+
+    def _forward_spool(self) -> layer.CommandGenerator[None]:
+        spool = self.exchange.spool
+        assert spool is not None
+        if not (yield from self._connect()):
+            return
+        server = self.context.server
+        yield SendHttp(RequestHeaders(self.stream_id, self.flow.request, not spool.size), server)
+        try:
+            for chunk in spool.chunks():
+                if not server.connected:
+                    break
+                self.exchange.sent += len(chunk)
+                yield SendHttp(RequestData(self.stream_id, chunk), server)
+                if spool.is_large:
+                    yield Drain()
+        except OSError:  # the upstream must not take a cut body for a whole one
+            yield commands.CloseConnection(server)
+            return
+        self.exchange.release()
+        yield SendHttp(RequestEndOfMessage(self.stream_id), server)
+
+    # -- upstream ----------------------------------------------------------------------------------
+
+    def make_server_connection(self) -> layer.CommandGenerator[bool]:
+        return (yield from self._connect())
+
+    def _connect(self) -> layer.CommandGenerator[bool]:
+        if not self.exchange.permitted:
+            yield from self._answer(self._reply(gate_broken(self.exchange.request)), True)
+            return False
+        request = self.flow.request
+        connection, error = yield PermittedConnection(
+            (request.data.host, request.data.port),
+            request.data.scheme == b"https",
+            self._settings.via(request.data.host),
+            "tcp",
+        )
+        if error and error.startswith(REFUSED):
+            code, _, why = error.removeprefix(REFUSED).partition(":")
+            complete = self.client_state == self.state_done
+            yield from self._answer(self._reply(refusal(code, why, request=self.exchange.request)), complete)
+            return False
+        if error:
+            yield from self._fail(f"no connection to {request.data.host}: {error}", ErrorCode.CONNECT_FAILED)
+            return False
+        self.context.server = self.flow.server_conn = connection
+        return True
+
+    # -- response ----------------------------------------------------------------------------------
+
+    def state_wait_for_response_headers(self, event: ResponseHeaders) -> layer.CommandGenerator[None]:
+        self.flow.response = response = event.response
+        problem = self._problem_of(response)
+        if problem:
+            self.flow.response = None
+            yield commands.CloseConnection(self.context.server)
+            yield from self._fail(problem, ErrorCode.RESPONSE_VALIDATION_FAILED)
+            return
+        if self.exchange.advertise or event.end_stream:
+            self.server_state = self.state_consume_response_body
+            return
+        yield SendHttp(ResponseHeaders(self.stream_id, response, False), self.context.client)
+        self.server_state = self.state_stream_response_body
+
+    def _problem_of(self, response: http.Response) -> str | None:
+        if response.status_code == 101 and not upgrades.is_agreed(self.flow.request, response):
+            return "the upstream switched to a protocol that nobody asked for"
+        try:
+            validate_headers(response)
+        except ValueError:
+            return "the upstream's answer is malformed"
+        return None
+
+    def state_stream_response_body(self, event: events.Event) -> layer.CommandGenerator[None]:
+        if isinstance(event, ResponseData):
+            self.exchange.received += len(event.data)
+            yield SendHttp(event, self.context.client)
+        elif isinstance(event, ResponseEndOfMessage):
+            yield from self.send_response(already_streamed=True)
+
+    def state_consume_response_body(self, event: events.Event) -> layer.CommandGenerator[None]:
+        if isinstance(event, ResponseData):
+            self.exchange.received += len(event.data)
+            if self.exchange.received > self._settings.limits.advertisement:
+                yield commands.CloseConnection(self.context.server)
+                yield from self._fail("the advertisement is too large", ErrorCode.RESPONSE_TOO_LARGE)
+                return
+            self.response_body_buf += event.data
+        elif isinstance(event, ResponseEndOfMessage):
+            assert self.flow.response
+            self.flow.response.data.content = bytes(self.response_body_buf)
+            self.response_body_buf.clear()
+            yield from self.send_response()
+
+    def flow_done(self) -> layer.CommandGenerator[None]:
+        self.exchange.release()
+        response = self.flow.response
+        if response is not None and response.status_code == 101:
+            self.child_layer = BoundedWebsocketLayer(
+                self.context, self.flow, self._settings.limits.websocket_message
+            )
+            self._handle_event = self.passthrough
+            yield from self.child_layer.handle_event(events.Start())
+        else:
+            self.flow.live = False
+            yield DropStream(self.stream_id)
+        yield SendHttp(ResponseEndOfMessage(self.stream_id), self.context.client)
+
+    # -- endings -----------------------------------------------------------------------------------
+
+    def _reply(self, reply: Reply) -> http.Response:
+        return response_of(reply)
+
+    def _answer(self, response: http.Response, complete: bool) -> layer.CommandGenerator[None]:
+        """Answer in the upstream's place at once; what is left of the request's body is thrown away."""
+        self.exchange.release()
+        self.flow.response = response
+        if not complete and not self._is_small_rest():
+            response.headers["Connection"] = "close"
+        body = b"" if self.flow.request.data.method.upper() == b"HEAD" else response.data.content or b""
+        self.flow.live = False
+        self.client_state = self.server_state = self.state_errored
+        yield SendHttp(ResponseHeaders(self.stream_id, response, not body), self.context.client)
+        if body:
+            yield SendHttp(ResponseData(self.stream_id, body), self.context.client)
+        yield SendHttp(ResponseEndOfMessage(self.stream_id), self.context.client)
+        yield DropStream(self.stream_id)
+
+    def _is_small_rest(self) -> bool:
+        # A client that waits for 100-continue may send its body or not: only closing is unambiguous.
+        size = self.exchange.request.body_size
+        return size is not None and size <= self._settings.limits.linger // 2 and not self._expects()
+
+    def _expects(self) -> bool:
+        return "expect" in self.flow.request.headers
+
+    def _fail(self, why: str, code: ErrorCode) -> layer.CommandGenerator[None]:
+        self.flow.error = mflow.Error(why, time.time())
+        self._release()
+        yield HttpErrorHook(self.flow)
+        yield SendHttp(ResponseProtocolError(self.stream_id, why, code), self.context.client)
+        self.flow.live = False
+        self.client_state = self.server_state = self.state_errored
+        yield DropStream(self.stream_id)
+
+    def handle_protocol_error(
+        self, event: RequestProtocolError | ResponseProtocolError
+    ) -> layer.CommandGenerator[None]:
+        self._release()
+        yield from super().handle_protocol_error(event)
+
+    def _release(self) -> None:
+        exchange = self.flow.metadata.get(KEY)
+        if exchange is not None:
+            exchange.release()
