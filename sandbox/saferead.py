@@ -111,6 +111,27 @@ def read_head(root: Path, relative: str | bytes, *, limit: int) -> bytes:
         return _read(folder, os.fsencode(relative), limit)[0]
 
 
+def look(root: Path, relative: bytes) -> os.stat_result:
+    """lstat of a path beneath `root`; a link as last part is looked at, one on the way is UnsafePath."""
+    with folder_descriptor(root) as folder:
+        descriptor = openat2(folder, relative, os.O_PATH | os.O_NOFOLLOW)
+    try:
+        return os.fstat(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def disk_usage(root: Path, relative: bytes) -> int:
+    """Bytes of all files beneath a folder beneath `root`; 0 where there is none. No link is followed."""
+    total = 0
+    with suppress(OSError), folder_descriptor(root, relative) as folder:
+        for _, _, names, descriptor in os.fwalk(".", dir_fd=folder, follow_symlinks=False):
+            for name in names:
+                with suppress(FileNotFoundError):
+                    total += os.stat(name, dir_fd=descriptor, follow_symlinks=False).st_size
+    return total
+
+
 def list_files(root: Path, *, limit: int = 1000, depth: int = 8) -> Listing:
     """The regular files beneath `root`, sorted by path; at most `limit` entries and `depth` levels."""
     files: list[Entry] = []

@@ -1,6 +1,8 @@
 """The session's own clone: made before, mounted during, collected after; its results applied."""
 
+from sandbox.workspace.collect import clear_stale_locks, collect
 from sandbox.workspace.create import create
+from sandbox.workspace.importing import import_objects
 from sandbox.workspace.model import Commit, Results, Skipped, Workspace, WorkspaceError, dump, load
 from sandbox.workspace.mounting import mounts
 
@@ -10,8 +12,11 @@ __all__ = [
     "Skipped",
     "Workspace",
     "WorkspaceError",
+    "clear_stale_locks",
+    "collect",
     "create",
     "dump",
+    "import_objects",
     "load",
     "mounts",
 ]

@@ -11,13 +11,14 @@ from pathlib import Path
 
 import msgspec
 
-from sandbox.saferead import read_head
+from sandbox.saferead import look, read_head
 from sandbox.workspace.git import git, lines, text
 from sandbox.workspace.model import Skipped
 from sandbox.workspace.secrets import secret_file
 from sandbox.workspace.source import Source
 
 LOOKED_AT = 1 << 20  # bytes of a file that are looked at for secrets
+LARGEST = 512 << 20  # bytes of a file that is put into a commit
 _STATUS = ("status", "--porcelain=v2", "--branch", "-z", "--untracked-files=all", "--no-renames")
 
 _TAKE = ("--add", "--remove", "--replace", "-z", "--stdin")
@@ -116,15 +117,19 @@ def _tracked(kind: bytes, rest: bytes) -> tuple[bool, bytes]:
 
 def _reason_against(top: Path, path: bytes) -> str | None:
     try:
-        info = os.lstat(os.path.join(os.fsencode(top), path))
+        info = look(top, path)
     except (FileNotFoundError, NotADirectoryError):
         return None  # removed: carried as a removal
+    except OSError as error:
+        return f"unreadable: {error.strerror}"
     if stat.S_ISLNK(info.st_mode):
         return secret_file(path, b"")
     if stat.S_ISDIR(info.st_mode):
         return None  # a file became a folder: the file is removed, its new content has paths of its own
     if not stat.S_ISREG(info.st_mode):
         return "not a regular file"
+    if info.st_size > LARGEST:
+        return f"larger than {LARGEST >> 20} MiB"
     try:
         return secret_file(path, read_head(top, path, limit=LOOKED_AT))
     except OSError as error:

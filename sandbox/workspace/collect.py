@@ -1,0 +1,229 @@
+"""Bring a session's work into the person's repository, however the session ended.
+
+Four repositories of our own stand between: `view` shows the agent's refs without its configuration,
+`snap` takes the final tree, `source` offers exactly the refs chosen, `inbox` receives them checked.
+Only what arrived whole in the inbox goes on to the person. Everything before is thrown away, so that
+a collection that was cut off is simply done again.
+"""
+
+import os
+import re
+import shutil
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from sandbox.saferead import disk_usage, read_file, remove_file
+from sandbox.workspace.boxed import Box
+from sandbox.workspace.choosing import Chosen, choose, is_oid
+from sandbox.workspace.evidence import EMPTY_TREE, changed_paths, commits, diffstat, hooklike
+from sandbox.workspace.git import GitError, git, lines, text
+from sandbox.workspace.importing import LARGEST_PACK, bare, import_objects
+from sandbox.workspace.model import Results, Workspace, WorkspaceError
+from sandbox.workspace.review import hooks_path
+from sandbox.workspace.snapshot import Snapshot, snapshot
+
+_LOCKS = (b".git/index.lock", b".git/HEAD.lock", b".git/config.lock", b".git/packed-refs.lock")
+_SMALL = 1 << 20
+_SINGLY = 50  # refs that are tried one by one when all together fail
+
+
+def collect(workspace: Workspace, *, limit: int = LARGEST_PACK) -> Results:
+    """Import what the session made below `refs/sekisho/<session>/` of the person's repository.
+
+    To be called when nothing of the session runs any more. May be repeated. More than `limit` bytes
+    of objects are refused with a note. Raises WorkspaceError when the person's repository cannot take
+    it; the clone then still holds everything.
+    """
+    if not os.path.isdir(workspace.clone):
+        raise WorkspaceError(f"{workspace.clone}: the session's clone is gone")
+    scratch = Path(tempfile.mkdtemp(prefix=".collect-", dir=Path(workspace.clone).parent))
+    try:
+        return _Collection(workspace, scratch, limit).results()
+    except (GitError, OSError) as error:
+        raise WorkspaceError(f"results of {workspace.session} were not imported: {error}") from error
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def clear_stale_locks(workspace: Workspace) -> tuple[str, ...]:
+    """Remove locks that a killed git left in the clone. Only while nothing runs there. Notes."""
+    cleared = [lock for lock in _LOCKS if remove_file(Path(workspace.clone), lock)]
+    return tuple(f"{lock.decode()} of a process that is gone was removed" for lock in cleared)
+
+
+class _Collection:
+    def __init__(self, workspace: Workspace, scratch: Path, limit: int) -> None:
+        self.workspace = workspace
+        self.scratch = scratch
+        self.limit = limit
+        self.notes: list[str] = []
+        theirs = os.path.join(workspace.clone, ".git", "objects")
+        self.leans_on = (*workspace.object_folders, theirs)
+        self.shallow = _shallow(workspace)
+
+    def results(self) -> Results:
+        self.notes += clear_stale_locks(self.workspace) + _settings_note(self.workspace)
+        within = disk_usage(Path(self.workspace.clone), b".git/objects") <= self.limit
+        if not within:
+            self.notes.append(f"commits were not taken: the clone has more than {self.limit >> 20} MiB")
+        head, chosen = self._refs() if within else (None, Chosen(refs={}, moved=(), deleted=(), notes=()))
+        shot = self._snapshot(head if within else None)
+        refs = self._wanted(head, chosen, shot)
+        inbox, taken = self._receive(refs)
+        self._hand_over(inbox, taken)
+        return self._describe(inbox, taken, chosen, shot)
+
+    def _refs(self) -> tuple[str | None, Chosen]:
+        """The agent's HEAD and its refs, read through a repository with our configuration."""
+        view = bare(
+            self.scratch / "view",
+            self.workspace.object_format,
+            alternates=self.leans_on,
+            shallow=self.shallow,
+        )
+        shutil.rmtree(view / "refs")
+        (view / "packed-refs").unlink()
+        for name in ("refs", "packed-refs"):
+            (view / name).symlink_to(os.path.join(self.workspace.clone, ".git", name))
+        with suppress(OSError):
+            (view / "HEAD").write_bytes(read_file(Path(self.workspace.clone), b".git/HEAD", limit=4096))
+        box = self._box(view)
+        listing = box.asks("for-each-ref", "--format=%(objectname) %(refname)")
+        if listing is None:
+            self.notes.append("the refs of the session could not be read")
+        head = box.asks("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+        if head is None and self.workspace.base:
+            self.notes.append("HEAD of the session names no commit")
+        return text(head) if head else None, choose(lines(listing or b"", b"\n"), self.workspace.refs)
+
+    def _snapshot(self, head: str | None) -> Snapshot:
+        snap = bare(
+            self.scratch / "snap",
+            self.workspace.object_format,
+            alternates=self.leans_on,
+            shallow=self.shallow,
+        )
+        with suppress(OSError):
+            rules = read_file(Path(self.workspace.clone), b".git/info/exclude", limit=_SMALL)
+            (snap / "info/exclude").write_bytes(rules)
+        env = {"GIT_WORK_TREE": self.workspace.clone}
+        box = msgspec.structs.replace(self._box(snap), rw=(str(snap),), env=env)
+        parents = (head, self.workspace.base, self.workspace.start)
+        try:
+            return snapshot(self.workspace, box, parents)
+        except GitError as error:
+            return Snapshot(commit=None, notes=(f"the final tree could not be taken: {error}",))
+
+    def _wanted(self, head: str | None, chosen: Chosen, shot: Snapshot) -> dict[str, str]:
+        self.notes += chosen.notes + shot.notes
+        first = {"base": self.workspace.base or "", "HEAD": head or "", "tree": shot.commit or ""}
+        return {name: oid for name, oid in {**first, **chosen.refs}.items() if oid}
+
+    def _receive(self, refs: dict[str, str]) -> tuple[Path, dict[str, str]]:
+        """Fetch the refs into an inbox of our own: all, or those that are whole."""
+        space = self.workspace.namespace
+        folders = (str(self.scratch / "snap/objects"), *self.leans_on)
+        full = {f"{space}/{name}": oid for name, oid in refs.items()}
+        source = bare(
+            self.scratch / "source",
+            self.workspace.object_format,
+            alternates=folders,
+            refs=full,
+            shallow=self.shallow,
+        )
+        inbox = self._inbox()
+        try:
+            self._fetch(source, inbox, [f"+{space}/*:{space}/*"], folders)
+        except GitError as error:
+            self.notes.append(f"not everything could be taken: {error}")
+            for name in list(full)[:_SINGLY]:
+                try:
+                    self._fetch(source, inbox, [f"+{name}:{name}"], folders)
+                except GitError:
+                    self.notes.append(f"{os.fsencode(name)!r} was not taken")
+        listing = git(inbox, "for-each-ref", "--format=%(objectname) %(refname)", space)
+        rows = (os.fsdecode(row).split(" ", 1) for row in lines(listing, b"\n"))
+        return inbox, {name.removeprefix(space + "/"): oid for oid, name in rows}
+
+    def _inbox(self) -> Path:
+        start = self.workspace.start
+        return bare(
+            self.scratch / "inbox",
+            self.workspace.object_format,
+            alternates=self.workspace.object_folders,
+            refs={"refs/start": start} if start else {},
+            shallow=_person_shallow(self.workspace),
+        )
+
+    def _fetch(self, source: Path, inbox: Path, refspecs: list[str], folders: tuple[str, ...]) -> None:
+        import_objects(source, inbox, refspecs, ro=folders, ours=True, limit=self.limit)
+
+    def _hand_over(self, inbox: Path, taken: dict[str, str]) -> None:
+        if not taken:
+            self.notes.append("nothing could be imported; the session's clone still holds its files")
+            return
+        space = self.workspace.namespace
+        folders = self.workspace.object_folders
+        common = Path(self.workspace.common_dir)
+        import_objects(inbox, common, [f"+{space}/*:{space}/*"], ro=folders, prune=True, limit=self.limit)
+
+    def _describe(self, inbox: Path, taken: dict[str, str], chosen: Chosen, shot: Snapshot) -> Results:
+        box = self._box(inbox)
+        empty = EMPTY_TREE[self.workspace.object_format]
+        before = taken.get("base") or empty
+        after = taken.get("tree") or taken.get("HEAD") or before
+        space = self.workspace.namespace
+        known = [oid for oid in (self.workspace.base, self.workspace.start) if oid]
+        tips = [f"{space}/{name}" for name in taken if name not in ("tree", "base")]
+        try:
+            paths = changed_paths(box, before, after)
+            stat = diffstat(box, before, after)
+            made = commits(box, tips, known)
+            runs = hooklike(box, before, after, paths)
+        except GitError as error:
+            self.notes.append(f"the changes could not be described: {error}")
+            paths, stat, made, runs = (), "", [], ()
+        return Results(
+            session=self.workspace.session,
+            refs=taken,
+            moved=chosen.moved,
+            deleted=chosen.deleted,
+            commits=tuple(made),
+            leftovers=shot.leftovers,
+            diffstat=stat,
+            changed=paths,
+            hooklike=runs,
+            nested=shot.nested,
+            skipped=shot.skipped,
+            notes=tuple(self.notes),
+        )
+
+    def _box(self, git_dir: Path) -> Box:
+        visible = (str(self.scratch), self.workspace.clone, *self.workspace.object_folders)
+        return Box(git_dir=str(git_dir), ro=visible)
+
+
+def _shallow(workspace: Workspace) -> bytes:
+    with suppress(OSError):
+        content = read_file(Path(workspace.clone), b".git/shallow", limit=_SMALL)
+        rows = [row for row in content.split(b"\n") if is_oid(row.decode("ascii", "replace"))]
+        return b"".join(row + b"\n" for row in rows)
+    return b""
+
+
+def _person_shallow(workspace: Workspace) -> bytes:
+    with suppress(OSError):
+        return Path(workspace.common_dir, "shallow").read_bytes()
+    return b""
+
+
+def _settings_note(workspace: Workspace) -> tuple[str, ...]:
+    with suppress(OSError):
+        path = hooks_path(read_file(Path(workspace.clone), b".git/config", limit=_SMALL))
+        if path is not None:
+            shown = re.sub(rb"[^\x20-\x7e]", b"?", path[:200]).decode()
+            return (f"the session set core.hooksPath to {shown}; the setting stays in its clone",)
+    return ()
