@@ -91,8 +91,8 @@ class Decisions:
     ) -> tuple[Hold, ...]:
         """Holds that fit everything given, oldest first."""
         wanted = "1" if states is None else states_sql(states)
-        text = f"{wanted} AND (?1 IS NULL OR session = ?1) AND (?2 IS NULL OR project = ?2)"
-        text += " AND (?3 IS NULL OR fingerprint = ?3)"
+        text = f"{wanted} AND coalesce(?, session) = session AND coalesce(?, project) = project"
+        text += " AND coalesce(?, fingerprint) = fingerprint"
         with self._db.snapshot() as conn:
             return holdtable.select(conn, text, session, project, fingerprint)
 

@@ -103,7 +103,7 @@ class Journal:
 
     def tallies(self, session: str | None = None) -> list[Tally]:
         """The counters of reads, of one session or of all."""
-        text = "SELECT * FROM counters WHERE ?1 IS NULL OR session = ?1 ORDER BY session, host, verb"
+        text = "SELECT * FROM counters WHERE coalesce(?, session) = session ORDER BY session, host, verb"
         with self._db.snapshot() as conn:
             return [Tally(**dict(row)) for row in conn.execute(text, (session,))]
 
