@@ -83,6 +83,8 @@ def split_port(text: str) -> tuple[str, int | None]:
 
 def check_host(pattern: str) -> str:
     """The pattern in lower case without a trailing dot. Raises ValueError with what is wrong."""
+    if "/" in pattern or "@" in pattern:
+        raise ValueError(f"{pattern!r} is not a host; leave out the scheme, user and path")
     host, port = split_port(pattern.strip().lower())
     host = host.removesuffix(".")
     suffix = "" if port is None else f":{port}"
@@ -94,8 +96,6 @@ def check_host(pattern: str) -> str:
         return (f"[{address}]" if address.version == 6 else str(address)) + suffix
     if not host.isascii():
         raise ValueError(f"{pattern!r} is not ASCII; write the host as on the wire (xn--…)")
-    if "/" in host or "@" in host:
-        raise ValueError(f"{pattern!r} is not a host; leave out the scheme, user and path")
     if len(host) > 253 or not all(len(part) < 64 and _LABEL.fullmatch(part) for part in host.split(".")):
         raise ValueError(f"{pattern!r} is not a host pattern such as api.example.com or *.example.com")
     return host + suffix

@@ -1,0 +1,48 @@
+"""What one guard says about an act; of several the strictest counts."""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from sekisho.core.action import RuleMatch
+from sekisho.core.gate import STRICTNESS, Gate
+from sekisho.core.policy import Rate
+
+
+class Opinion(msgspec.Struct, frozen=True, kw_only=True):
+    """A gate, with the code and the sentence for it. `instead` is empty where the code's text will do."""
+
+    gate: Gate
+    code: str
+    reason: str
+    instead: str = ""
+
+
+class RateLimit(msgspec.Struct, frozen=True, kw_only=True):
+    """How often acts under one rule may happen. `key` is the same for all acts that count together."""
+
+    key: str
+    rate: Rate
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """What a list of rules contributes."""
+
+    opinions: tuple[Opinion, ...] = ()
+    rules: tuple[RuleMatch, ...] = ()
+    rates: tuple[RateLimit, ...] = ()
+
+
+def joined(reports: Iterable[Report]) -> Report:
+    """All that several lists contribute, in order."""
+    together = tuple(reports)
+    return Report(
+        opinions=tuple(one for report in together for one in report.opinions),
+        rules=tuple(one for report in together for one in report.rules),
+        rates=tuple(one for report in together for one in report.rates),
+    )
+
+
+def strictest_of(opinions: Iterable[Opinion]) -> Opinion:
+    """The first of the strictest; at least one must be given."""
+    return max(opinions, key=lambda opinion: STRICTNESS[opinion.gate])

@@ -1,0 +1,106 @@
+"""Which rules of a policy speak about an act.
+
+Each function gives the rules that decide (the most specific ones; several are a tie, where the
+strictest counts) and all that matched (to be reported).
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import msgspec
+
+from sekisho.core.gate import Gate
+from sekisho.core.patterns import (
+    argv_matches,
+    host_matches,
+    most_specific,
+    name_matches,
+    path_matches,
+    ref_matches,
+    ref_specificity,
+    specificity,
+)
+from sekisho.core.policy import Command, NetworkRule, Policy, PushRule, Rule, Tool
+
+
+class Matching[R: Rule](msgspec.Struct, frozen=True):
+    """The rules that decide, and all that matched."""
+
+    deciding: tuple[R, ...]
+    all: tuple[R, ...]
+
+
+def _select[R: Rule](rules: Iterable[R], rank: Callable[[R], tuple[Any, ...]]) -> Matching[R]:
+    matching = tuple(rules)
+    return Matching(most_specific(matching, rank), matching)
+
+
+def request_matches(rule: NetworkRule, method: str, host: str, port: int | None, path: str) -> bool:
+    """Whether a rule speaks about a request; host and path are canonical."""
+    return (
+        rule.method in ("*", method) and host_matches(rule.host, host, port) and path_matches(rule.path, path)
+    )
+
+
+def network_rules(
+    policy: Policy, method: str, host: str, port: int | None, path: str
+) -> Matching[NetworkRule]:
+    """Rules about a request: the more specific host counts first, then the path, then the method."""
+    return _select(
+        (rule for rule in policy.network.rule if request_matches(rule, method, host, port, path)),
+        lambda rule: (specificity(rule.host), specificity(rule.path), rule.method != "*"),
+    )
+
+
+def push_rules(policy: Policy, ref: str, remote: str) -> Matching[PushRule]:
+    """Rules about a ref on a remote (`host/path`, see `remotes`): first the ref counts."""
+    return _select(
+        (
+            rule
+            for rule in policy.git.push
+            if ref_matches(rule.ref, ref) and (rule.remote is None or name_matches(rule.remote, remote))
+        ),
+        lambda rule: (ref_specificity(rule.ref), rule.remote is not None, specificity(rule.remote or "*")),
+    )
+
+
+def command_matches(rule: Command, argv: Sequence[str]) -> bool:
+    """Whether a rule speaks about a command; what loosens fits the whole command only."""
+    return argv_matches(rule.match, argv, whole=rule.gate is Gate.AUTO)
+
+
+def command_rules(policy: Policy, argv: Sequence[str]) -> Matching[Command]:
+    """Rules about a command: the one with more words counts first."""
+    return _select(
+        (rule for rule in policy.command if command_matches(rule, argv)),
+        lambda rule: (len(rule.match), *sorted((specificity(word) for word in rule.match), reverse=True)),
+    )
+
+
+def tool_rules(policy: Policy, name: str | None, argv: Sequence[str] = ()) -> Matching[Tool]:
+    """Rules about an MCP tool by its name, or about a command by its first words."""
+
+    def speaks(rule: Tool) -> bool:
+        if name is not None:
+            return name_matches(rule.name, name)
+        return argv_matches(rule.name.split(), argv, whole=False)
+
+    return _select((rule for rule in policy.tool if speaks(rule)), lambda rule: (specificity(rule.name),))
+
+
+def is_listed(policy: Policy, host: str, port: int | None) -> bool:
+    """Whether any part of the policy names the host; a rule about every host lists none."""
+    network = policy.network
+    named = {*network.resolve, *(entry.host for entry in network.host)}
+    named |= {rule.host for rule in network.rule} | {login.host for login in network.credential}
+    named |= {model.host for model in network.model if model.host}
+    return any(host_matches(pattern, host, port) for pattern in named - {"*"})
+
+
+def environments_of(policy: Policy, host: str, port: int | None) -> tuple[str, ...]:
+    """The names of the environments that a host belongs to."""
+    return tuple(
+        name
+        for name, hosts in policy.project.environments.items()
+        if any(host_matches(pattern, host, port) for pattern in hosts)
+    )

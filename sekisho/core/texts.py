@@ -1,0 +1,122 @@
+"""What is said for each code: why it was stopped, and the safe way on.
+
+Written to the style page in `refusal`. An unknown code gets the text of its verdict.
+"""
+
+import msgspec
+
+
+class Text(msgspec.Struct, frozen=True):
+    """`why` completes "stopped because …", `instead` is what to do now."""
+
+    why: str
+    instead: str
+
+
+_GO_ON = "go on with other work; a person decides from outside, and nothing is lost meanwhile"
+_ASK = "leave it prepared, write its purpose to $SEKISHO_OUTBOX, and go on with other work"
+
+HELD = Text("it would change something outside the sandbox", _GO_ON)
+DENIED = Text("no approval can open it", "leave it out and say in the handoff what was needed and why")
+BROKEN = Text(
+    "the gatekeeper cannot decide, so nothing leaves",
+    "keep working locally; commits and test results are kept and go into the handoff",
+)
+
+TEXTS: dict[str, Text] = {
+    "held-push": Text(
+        "a push changes the remote repository",
+        "commit and go on; the push is kept as it is and sent once approved",
+    ),
+    "force-push": Text(
+        "the push would replace commits on the remote",
+        "push to a new branch, which loses nothing, or wait for the answer",
+    ),
+    "ref-deletion": Text("the push would delete a ref on the remote", "leave the ref; deleting it can wait"),
+    "protected-ref": Text(
+        "force push to and deletion of a protected ref are forbidden",
+        "push to a new branch and propose the change from there",
+    ),
+    "unreadable-push": Text(
+        "the push does not say which refs it changes", "push named branches with an ordinary git client"
+    ),
+    "held-write": HELD,
+    "unknown-effect": Text(
+        "whether it only reads cannot be told, so it counts as a write",
+        "use a form that is known to read, such as GET, or go on with other work",
+    ),
+    "unlisted-tool": Text(
+        "nobody has classified this tool, so it counts as a write",
+        "use a listed tool, or note it in $SEKISHO_OUTBOX so that a person can classify it",
+    ),
+    "sensitive-read": Text("what it reads is marked sensitive", _ASK),
+    "stakes": Text("money or a right would move", _ASK),
+    "production": Text(
+        "it touches production", "try it on staging or locally, and leave production to a person"
+    ),
+    "write-credential": Text("it uses credentials that can write", _ASK),
+    "destructive": Text(
+        "it would lose work that no checkpoint covers",
+        "move it aside instead of deleting it, or commit first what should be kept",
+    ),
+    "destructive-denied": Text(
+        "this project allows no destructive commands", "move it aside instead of deleting it"
+    ),
+    "host-not-listed": Text(
+        "this session may only reach listed hosts",
+        "use what is listed in $SEKISHO_BRIEF, or note the host in $SEKISHO_OUTBOX",
+    ),
+    "network-gated": Text("every request of this session waits for a person", _ASK),
+    "command-rule": Text("a rule of this project asks for a person", _ASK),
+    "network-rule": Text("a rule of this project asks for a person", _ASK),
+    "tool-rule": Text("a rule of this project asks for a person", _ASK),
+    "forbidden-by-rule": Text("a rule of this project forbids it", DENIED.instead),
+    "private-address": Text(
+        "the name leads to an address that is not public",
+        "a person can pin it under [network] resolve, or open a local port under [[network.local]]",
+    ),
+    "metadata-service": Text("it is a metadata service, which gives out credentials", DENIED.instead),
+    "disagreement": Text(
+        "the request names different hosts in different places",
+        "send it with one host in URL, Host and TLS name",
+    ),
+    "malformed-request": Text("the request is malformed", "send it with an ordinary HTTP client"),
+    "planted-secret": Text(
+        "a secret that was planted as a trap is in it",
+        "send it without secrets; nothing outside needs that value",
+    ),
+    "secret-in-commit": Text(
+        "it contains what looks like a secret",
+        "remove the secret from the commit; credentials stay outside the sandbox",
+    ),
+    "privileged-command": Text(
+        "it asks for rights over the system",
+        "use what is installed, or note in $SEKISHO_OUTBOX what is missing",
+    ),
+    "no-wire": Text(
+        "its protocol cannot be inspected", "use https, which is inspected, or leave it to a person"
+    ),
+    "absent-tool": Text("the tool is not part of this sandbox", _ASK),
+    "rate-exceeded": Text(
+        "it was called more often than the rule allows", "wait for the next interval, or ask for less"
+    ),
+    "budget-exceeded": Text(
+        "more was sent to hosts that are not listed than a read needs",
+        "send less, or have the host listed by a person",
+    ),
+    "body-too-large": Text("the body is too large to be looked at", "send it in smaller parts"),
+    "invalid-arguments": Text(
+        "the arguments do not fit the tool's schema", "correct the arguments and call it again"
+    ),
+    "dry-run-missing": Text(
+        "no successful dry run exists for this very tree", "run the tool's dry run first, then call it again"
+    ),
+    "target-unknown": Text(
+        "an earlier act on this target was cut off and nobody knows how it ended",
+        "leave this target alone until a person has looked",
+    ),
+    "policy-untrusted": Text(
+        "the policy is not trusted as it stands", "a person reads it and runs `sekisho policy trust`"
+    ),
+    "gate-broken": BROKEN,
+}
