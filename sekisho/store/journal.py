@@ -84,7 +84,8 @@ class Journal:
         clauses, values = ["seq > ?"], [after]
         for clause, value in (
             ("session = ?", (session,)),
-            ("(kind = ? OR kind GLOB ? || '.*')", (kind, kind)),
+            # "/" is the character after ".".
+            ("(kind = ? OR kind > ? || '.' AND kind < ? || '/')", (kind, kind, kind)),
             ("time >= ?", (None if since is None else iso(since),)),
         ):
             if value[0] is not None:
