@@ -1,5 +1,6 @@
 """The session's own clone: made before, mounted during, collected after; its results applied."""
 
+from sandbox.workspace.applying import Applied, Branch, Merge, Worktree, apply, diff
 from sandbox.workspace.collect import clear_stale_locks, collect
 from sandbox.workspace.create import create
 from sandbox.workspace.importing import import_objects
@@ -7,14 +8,20 @@ from sandbox.workspace.model import Commit, Results, Skipped, Workspace, Workspa
 from sandbox.workspace.mounting import mounts
 
 __all__ = [
+    "Applied",
+    "Branch",
     "Commit",
+    "Merge",
     "Results",
     "Skipped",
     "Workspace",
     "WorkspaceError",
+    "Worktree",
+    "apply",
     "clear_stale_locks",
     "collect",
     "create",
+    "diff",
     "dump",
     "import_objects",
     "load",

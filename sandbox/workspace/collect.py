@@ -39,13 +39,22 @@ def collect(workspace: Workspace, *, limit: int = LARGEST_PACK) -> Results:
     """
     if not os.path.isdir(workspace.clone):
         raise WorkspaceError(f"{workspace.clone}: the session's clone is gone")
-    scratch = Path(tempfile.mkdtemp(prefix=".collect-", dir=Path(workspace.clone).parent))
+    scratch = _scratch(workspace)
     try:
         return _Collection(workspace, scratch, limit).results()
     except (GitError, OSError) as error:
         raise WorkspaceError(f"results of {workspace.session} were not imported: {error}") from error
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _scratch(workspace: Workspace) -> Path:
+    """A new folder beside the clone; one that an earlier, cut off collection left goes first."""
+    parent = Path(workspace.clone).parent
+    prefix = f".collect-{workspace.session}-"
+    for old in parent.glob(prefix + "*"):
+        shutil.rmtree(old, ignore_errors=True)
+    return Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
 
 
 def clear_stale_locks(workspace: Workspace) -> tuple[str, ...]:

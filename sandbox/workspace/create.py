@@ -19,6 +19,7 @@ from sandbox.workspace.model import (
     Workspace,
     WorkspaceError,
     absolute,
+    carried_subject,
     namespace,
 )
 from sandbox.workspace.source import Source, commit_of, inspect
@@ -68,8 +69,7 @@ def _create(
     git_dir = _skeleton(source, dest)
     base = start
     if changed.paths:
-        message = f"Uncommitted work at the start of session {session}\n"
-        base = commit_changes(source, git_dir, changed.paths, message)
+        base = commit_changes(source, git_dir, changed.paths, carried_subject(session) + "\n")
     refs = _write_refs(source, git_dir, base)
     if base:
         git(dest, *_LFS, "read-tree", "-u", "--reset", base, env=_lfs_environment(source, git_dir, dest))

@@ -111,6 +111,11 @@ def namespace(session: str) -> str:
     return f"refs/sekisho/{session}"
 
 
+def carried_subject(session: str) -> str:
+    """The subject of the commit that carries the person's uncommitted work into a session."""
+    return f"Uncommitted work at the start of session {session}"
+
+
 def dump(value: Workspace | Results) -> bytes:
     """As ASCII JSON; paths that are not UTF-8 survive."""
     return json.dumps(msgspec.to_builtins(value), ensure_ascii=True).encode()

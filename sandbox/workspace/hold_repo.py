@@ -1,0 +1,302 @@
+"""A held push, made whole: what arrived on the wire becomes a bare repository of that hold.
+
+The pack is thin and may lean on objects that only the clone has. It is completed and checked in a
+throwaway sandbox, in a quarantine that sees the person's and the clone's objects; what the push needs
+and the person does not have is then copied into the hold's own repository, which later leans on
+nothing of the session. Evidence, scan and execution use that one.
+"""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from sandbox.workspace.boxed import Box
+from sandbox.workspace.choosing import is_oid, ref_problem
+from sandbox.workspace.evidence import EMPTY_TREE, PLAIN, commits, diffstat
+from sandbox.workspace.git import GitError, git, lines, text
+from sandbox.workspace.importing import LARGEST_PACK, bare, import_objects
+from sandbox.workspace.model import Commit, Workspace
+from sandbox.workspace.scanning import Scan, scan_range
+
+LARGEST_DIFF = 4 << 20  # bytes that are kept
+MOST_COMMANDS = 200
+_DIFF_FILE = "sekisho.diff"
+_MOST_BASES = 2000  # ids given to one merge-base, as arguments
+
+
+class Command(Protocol):
+    """One line of a push: full object ids (zeros: the ref is made or deleted) and a full ref name."""
+
+    @property
+    def old(self) -> str: ...
+    @property
+    def new(self) -> str: ...
+    @property
+    def ref(self) -> str: ...
+
+
+class PushRefused(Exception):
+    """The push cannot be held: broken pack, missing objects, a forbidden name. One sentence."""
+
+
+class HeldRef(msgspec.Struct, frozen=True, kw_only=True):
+    """One ref of a held push.
+
+    `is_ancestor`: old is an ancestor of new; None where that cannot be told (made, deleted, a tag or
+    blob, or old is not known here). `log` is old..new, newest first, for a new ref what the remote is
+    not known to have.
+    """
+
+    old: str
+    new: str
+    ref: str
+    is_ancestor: bool | None
+    log: tuple[Commit, ...] = ()
+    diffstat: str = ""
+    notes: tuple[str, ...] = ()
+
+
+class HeldPush(msgspec.Struct, frozen=True, kw_only=True):
+    """A push that can be judged, shown and executed from `git_dir` alone.
+
+    Each new id is there as `refs/held/<n>`. `diff` is the file with the full diff (raw bytes; cut at
+    a limit when `diff_cut`); `objects` and `size` (bytes) are those of the pack that arrived.
+    """
+
+    git_dir: str
+    refs: tuple[HeldRef, ...]
+    objects: int
+    size: int
+    diff: str
+    diff_cut: bool
+    secrets: Scan
+
+
+def receive(
+    pack: Path | bytes,
+    commands: Sequence[Command],
+    workspace: Workspace,
+    dest: Path,
+    *,
+    known: Sequence[str] = (),
+    limit: int = LARGEST_PACK,
+) -> HeldPush:
+    """Make the bare repository `dest` (which must not exist) from a push and gather its evidence.
+
+    `known` are ids that the remote is known to have (its advertisement): they bound log and scan.
+    Raises PushRefused; then nothing is left at `dest`.
+    """
+    _check(commands, workspace)
+    if os.path.lexists(dest):
+        raise PushRefused(f"{dest}: exists already")
+    dest.parent.mkdir(parents=True, exist_ok=True)
+    scratch = Path(tempfile.mkdtemp(prefix=".receive-", dir=dest.parent))
+    try:
+        return _Reception(workspace, scratch, dest, known, limit).hold(pack, commands)
+    except (GitError, OSError) as error:
+        shutil.rmtree(dest, ignore_errors=True)
+        raise PushRefused(f"the push could not be made whole: {error}") from error
+    except BaseException:
+        shutil.rmtree(dest, ignore_errors=True)
+        raise
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _check(commands: Sequence[Command], workspace: Workspace) -> None:
+    length = 40 if workspace.object_format == "sha1" else 64
+    if not 0 < len(commands) <= MOST_COMMANDS:
+        raise PushRefused(f"a push of {len(commands)} refs cannot be held; at most {MOST_COMMANDS}")
+    for command in commands:
+        if not all(is_oid(oid) and len(oid) == length for oid in (command.old, command.new)):
+            raise PushRefused("the push names something that is no object id of this repository's format")
+        problem = ref_problem(os.fsencode(command.ref))
+        if problem or not command.ref.startswith("refs/"):
+            raise PushRefused(f"ref {command.ref!r} cannot be pushed: {problem or 'not below refs/'}")
+
+
+def _exists(oid: str) -> bool:
+    return oid.strip("0") != ""
+
+
+class _Reception:
+    def __init__(
+        self, workspace: Workspace, scratch: Path, dest: Path, known: Sequence[str], limit: int
+    ) -> None:
+        self.workspace = workspace
+        self.scratch = scratch
+        self.dest = dest
+        self.limit = limit
+        self.known = [oid for oid in known if is_oid(oid)]
+        theirs = os.path.join(workspace.clone, ".git", "objects")
+        self.leans_on = (*workspace.object_folders, theirs)
+        quarantine = bare(scratch / "quarantine", workspace.object_format, alternates=self.leans_on)
+        self.quarantine = Box(git_dir=str(quarantine), ro=self.leans_on, rw=(str(quarantine),))
+
+    def hold(self, pack: Path | bytes, commands: Sequence[Command]) -> HeldPush:
+        objects, size, oids = self._index(pack)
+        new = list(dict.fromkeys(command.new for command in commands if _exists(command.new)))
+        self._check_connected(new)
+        self._import({f"refs/held/{number}": oid for number, oid in enumerate(new)})
+        box = Box(git_dir=str(self.dest), ro=(str(self.dest), *self.workspace.object_folders))
+        here = _present(box, [*(c.old for c in commands if _exists(c.old)), *self.known, *self._tracked()])
+        refs = tuple(_describe(box, command, here, self.workspace) for command in commands)
+        cut = self._write_diff(box, commands, here)
+        secrets = scan_range(box, new, sorted(here), sorted(_present(box, oids)))
+        return HeldPush(
+            git_dir=str(self.dest),
+            refs=refs,
+            objects=objects,
+            size=size,
+            diff=str(self.dest / _DIFF_FILE),
+            diff_cut=cut,
+            secrets=secrets,
+        )
+
+    def _index(self, pack: Path | bytes) -> tuple[int, int, list[str]]:
+        """Complete and check the pack. Its number of objects, its bytes, the ids it brought."""
+        path = self.scratch / "pushed.pack"
+        size = len(pack) if isinstance(pack, bytes) else pack.stat().st_size
+        if size == 0:
+            return 0, 0, []
+        if isinstance(pack, bytes):
+            path.write_bytes(pack)
+        else:
+            path = pack.absolute()
+        count = int.from_bytes(_head(path)[8:12], "big")
+        if count == 0:
+            return 0, size, []
+        # A fixed script: only its arguments vary, and the pack arrives by redirection, not through us.
+        script = 'pack=$1; shift; exec "$@" <"$pack"'
+        # No --strict: old honest histories would fail it. fsck sees what is new here when it is imported.
+        index = ["index-pack", "--stdin", "--fix-thin", f"--max-input-size={self.limit}"]
+        box = msgspec.structs.replace(self.quarantine, ro=(*self.leans_on, str(path)))
+        command = ["/bin/sh", "-c", script, "sh", str(path), "git", "-c", "core.bigFileThreshold=32m", *index]
+        done = box.run(command, timeout=600)
+        if done.returncode != 0:
+            raise GitError("index-pack", done.returncode, done.stderr)
+        return count, size, self._pack_ids(count)
+
+    def _pack_ids(self, count: int) -> list[str]:
+        """Ids in the completed pack, in pack order; what --fix-thin appended comes last and is cut."""
+        found = list(Path(self.quarantine.git_dir, "objects/pack").glob("*.idx"))
+        if len(found) != 1:
+            return []
+        shown = self.quarantine.git(
+            "show-index", f"--object-format={self.workspace.object_format}", stdin=found[0].read_bytes()
+        )
+        rows = (row.split(b" ") for row in lines(shown, b"\n"))
+        ordered = sorted((int(row[0]), row[1].decode()) for row in rows)
+        return [oid for _, oid in ordered[:count]]
+
+    def _check_connected(self, new: Sequence[str]) -> None:
+        """Everything reachable from the new ids must be here, up to what the person's refs reach."""
+        person = git(self.workspace.common_dir, "for-each-ref", "--format=%(objectname)")
+        safe = {oid for oid in person.decode().split() if is_oid(oid)}
+        wanted = "".join(f"{oid}\n" for oid in new) + "".join(f"^{oid}\n" for oid in sorted(safe))
+        for oid in new:
+            if self.quarantine.asks("cat-file", "-e", oid) is None:
+                raise PushRefused(f"the push names {oid}, which neither it nor the repository holds")
+        arguments = ("rev-list", "--objects", "--quiet", "--ignore-missing", "--stdin")
+        self.quarantine.git(*arguments, stdin=wanted.encode(), timeout=300)
+
+    def _import(self, refs: dict[str, str]) -> None:
+        form = self.workspace.object_format
+        folders = (str(Path(self.quarantine.git_dir, "objects")), *self.leans_on)
+        source = bare(self.scratch / "source", form, alternates=folders, refs=refs)
+        bare(self.dest, form, alternates=self.workspace.object_folders)
+        if refs:
+            specs = ["+refs/held/*:refs/held/*"]
+            import_objects(source, self.dest, specs, ro=folders, ours=True, limit=self.limit)
+
+    def _tracked(self) -> list[str]:
+        """What the person last saw of remotes; only asked where the remote's own word is missing."""
+        if self.known:
+            return []
+        seen = git(self.workspace.common_dir, "for-each-ref", "--format=%(objectname)", "refs/remotes/")
+        return [oid for oid in seen.decode().split() if is_oid(oid)]
+
+    def _write_diff(self, box: Box, commands: Sequence[Command], here: set[str]) -> bool:
+        cut = False
+        left = LARGEST_DIFF
+        with open(self.dest / _DIFF_FILE, "xb") as file:
+            for command in commands:
+                span = _span(box, command, here, self.workspace)
+                if span is None:
+                    continue
+                try:
+                    piece = box.git("diff", *PLAIN, *span, limit=max(left, 1))
+                except GitError as error:
+                    piece, cut = f"(not shown in full: {error})\n".encode(), True
+                file.write(b"# " + os.fsencode(command.ref) + b"\n" + piece)
+                left -= len(piece)
+        return cut
+
+
+def _head(path: Path) -> bytes:
+    with open(path, "rb") as file:
+        head = file.read(12)
+    if len(head) != 12 or head[:4] != b"PACK":
+        raise PushRefused("what arrived is no pack")
+    return head
+
+
+def _present(box: Box, oids: Sequence[str]) -> set[str]:
+    asked = "".join(f"{oid}\n" for oid in dict.fromkeys(oids)).encode()
+    rows = lines(box.git("cat-file", "--batch-check", stdin=asked), b"\n")
+    return {row.split(b" ")[0].decode() for row in rows if not row.endswith(b" missing")}
+
+
+def _describe(box: Box, command: Command, here: set[str], workspace: Workspace) -> HeldRef:
+    notes: list[str] = []
+    log: tuple[Commit, ...] = ()
+    stat = ""
+    ancestor = _is_ancestor(box, command, here)
+    if _exists(command.old) and command.old not in here:
+        notes.append("what the remote has there now is not known here")
+    span = _span(box, command, here, workspace)
+    if span is not None:
+        behind = [command.old] if _exists(command.old) and command.old in here else sorted(here)
+        log = tuple(commits(box, [command.new], behind))
+        stat = diffstat(box, *span)
+    elif _exists(command.new):
+        notes.append("it points at something that is no commit")
+    return HeldRef(
+        old=command.old,
+        new=command.new,
+        ref=command.ref,
+        is_ancestor=ancestor,
+        log=log,
+        diffstat=stat,
+        notes=tuple(notes),
+    )
+
+
+def _is_ancestor(box: Box, command: Command, here: set[str]) -> bool | None:
+    if not (_exists(command.old) and _exists(command.new) and command.old in here):
+        return None
+    done = box.run(["git", "merge-base", "--is-ancestor", command.old, command.new])
+    return {0: True, 1: False}.get(done.returncode)
+
+
+def _span(box: Box, command: Command, here: set[str], workspace: Workspace) -> tuple[str, str] | None:
+    """The two commits whose difference the push makes on its ref; None where there is no commit."""
+    if not _exists(command.new) or _commit(box, command.new) is None:
+        return None
+    if _exists(command.old) and command.old in here and _commit(box, command.old):
+        return command.old, command.new
+    candidates = [oid for oid in (*sorted(here)[:_MOST_BASES], workspace.start) if oid]
+    base = box.asks("merge-base", command.new, *candidates) if candidates else None
+    if base:
+        return text(base).split("\n")[0], command.new
+    return EMPTY_TREE[workspace.object_format], command.new
+
+
+def _commit(box: Box, oid: str) -> str | None:
+    found = box.asks("rev-parse", "--verify", "--quiet", f"{oid}^{{commit}}")
+    return text(found) if found else None
