@@ -28,8 +28,7 @@ def _written(kind: str, example: str) -> Meta:
 
 Duration = Annotated[float, _written("duration", "30m")]
 Size = Annotated[int, _written("size", "4G")]
-RateRuleGate = Annotated[Gate, _written("gate", "human")]  # never "none": that is what an effect says
-Text = Annotated[Rate, _written("rate", "60/m")]
+RateText = Annotated[Rate, _written("rate", "60/m")]
 Host = Annotated[str, _written("host", "*.example.com")]
 Path = Annotated[str, _written("path", "/v1/**")]
 Ref = Annotated[str, _written("ref", "release/*")]

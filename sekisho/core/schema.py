@@ -19,8 +19,8 @@ def schema(*, person: bool = False) -> dict[str, Any]:
     for section in sections.values():
         if "properties" in section:
             _tidy(section, (*INTERNAL, *left_out) if section["title"] == "Policy" else INTERNAL)
-    # The values of these are one written text, so that their struct is no section of the file.
-    sections.pop("Rate")
+    for unused in ("Rate", "Gate", *(name.capitalize() for name in left_out)):
+        sections.pop(unused)  # written as one text, or hidden
     sections["Policy"]["required"] = ["version"]
     shown: dict[str, Any] = _written(whole)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "sekisho policy", **shown}
