@@ -18,7 +18,7 @@ lint: ## style, types, and that imports go one way
 	@$(WITH) -- scripts/lint.sh
 
 bench: ## ratios to bwrap, mitmdump and other sandboxes, measured on this machine
-	@$(WITH) --wants "$(CLIENTS)" -- python -m bench $(ARGS)
+	@$(WITH) --wants "rg socat npm" -- python -m bench $(ARGS)
 
 soak: ## the proxy under load for MINUTES (default 10): memory, descriptors, processes
 	@$(WITH) -- python -m bench.soak --minutes $(or $(MINUTES),10)

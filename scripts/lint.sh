@@ -5,4 +5,5 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 ruff check .
 ruff format --check .
 mypy
+mypy -p bench
 lint-imports
