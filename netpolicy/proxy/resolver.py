@@ -75,8 +75,10 @@ def parse_pin(text: str) -> tuple[str, int | None]:
     """`ip`, `ip:port`, `ip6` or `[ip6]:port`; raises ValueError."""
     host, port = text, ""
     if text.startswith("["):
-        host, _, rest = text[1:].partition("]")
+        host, closed, rest = text[1:].partition("]")
         port = rest.removeprefix(":")
+        if not closed or rest == ":" or (rest and rest == port):
+            raise ValueError(f"no address: {text}")
     elif text.count(":") == 1:
         host, _, port = text.partition(":")
     number = int(port) if port else None

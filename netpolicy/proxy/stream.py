@@ -355,6 +355,8 @@ class GatedStream(HttpStream):
     def _answer(self, response: http.Response, complete: bool) -> layer.CommandGenerator[None]:
         """Answer in the upstream's place at once; what is left of the request's body is thrown away."""
         self.exchange.release()
+        if self.exchange.permitted:  # it passed, and still got no answer from upstream
+            yield HttpErrorHook(self.flow)
         self.flow.response = response
         if not complete and not self._is_small_rest():
             response.headers["Connection"] = "close"

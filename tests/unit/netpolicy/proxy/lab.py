@@ -76,7 +76,7 @@ class Upstream:
 
         if reader._buffer:  # type: ignore[attr-defined]
             self.received += reader._buffer  # type: ignore[attr-defined]
-        reader.feed_data = keep  # type: ignore[method-assign]
+        reader.feed_data = keep  # type: ignore[assignment,method-assign]
         try:
             await self.serve(reader, writer)
         except (ConnectionError, asyncio.IncompleteReadError):
