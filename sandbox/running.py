@@ -29,6 +29,8 @@ class Running:
         self._control, self._words, self._info = control, words, info
         self._proof = proof.encode()
         self._status: int | None = None
+        self._kill_at: float | None = None
+        self._killed = False
         self._closed = False
 
     def release(self, timeout: float = 60.0) -> None:
@@ -82,12 +84,21 @@ class Running:
 
         Returns when no process of the session is left. Raises TimeoutError after `timeout` seconds.
         """
-        if self._status is None and not self._over(self.pidfd, timeout):
-            raise TimeoutError(f"still running after {timeout} s")
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while self._status is None and not self._over(self.pidfd, self._until(deadline)):
+            self.enforce()
+            if deadline is not None and time.monotonic() >= deadline:
+                raise TimeoutError(f"still running after {timeout} s")
         status = self._reap()
         if self._init is not None:
             self._init.wait()
         return status
+
+    def _until(self, deadline: float | None) -> float | None:
+        """Seconds until something is to be done; what was killed only needs waiting for."""
+        kill_at = None if self._killed else self._kill_at
+        ends = [end for end in (deadline, kill_at) if end is not None]
+        return max(min(ends) - time.monotonic(), 0) if ends else None
 
     def poll(self) -> int | None:
         """The exit status if it is over, else None."""
@@ -106,6 +117,7 @@ class Running:
 
     def kill(self) -> None:
         """End everything at once, whatever it ignores. Does not wait."""
+        self._killed = True
         if self._status is None:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
@@ -113,12 +125,18 @@ class Running:
             self._init.kill()
 
     def stop(self, reason: str, grace: float = 5.0) -> None:
-        """Ask every process inside to end (SIGTERM), kill what is left after `grace` seconds."""
+        """Ask every process inside to end (SIGTERM). Does not wait: `wait` and `enforce` kill what is
+        left after `grace` seconds."""
         self.stopped = self.stopped or reason
-        for process in self.processes():
-            with contextlib.suppress(OSError):
-                os.kill(process, signal.SIGTERM)
-        if self._status is None and not self._over(self.pidfd, grace):
+        if self._kill_at is None:
+            self._kill_at = time.monotonic() + grace
+            for process in self.processes():
+                with contextlib.suppress(OSError):
+                    os.kill(process, signal.SIGTERM)
+
+    def enforce(self) -> None:
+        """Kill if `stop` was called and its grace is over."""
+        if self._kill_at is not None and not self._killed and time.monotonic() >= self._kill_at:
             self.kill()
 
     def processes(self) -> list[int]:
