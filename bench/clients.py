@@ -21,6 +21,7 @@ from sekisho.demo import DEFAULT_NAMES, UpstreamProcess
 
 _URL = "https://api.test/v1/things"
 _INDEX = "https://api.test/index/"
+_REGISTRY = [f"--registry={_INDEX}"]
 _REMOTE = "https://git.test/x.git"
 
 _URLLIB = "import sys, urllib.request as u; u.urlopen(sys.argv[1], sys.argv[2].encode() or None).read()"
@@ -58,9 +59,7 @@ CLIENTS = (
     Client("node", ["node", "-e", _FETCH, _URL, "{}"], ["node", "-e", _FETCH, _URL, '{"method": "POST"}']),
     Client("perl", ["perl", "-e", _PERL, "GET", _URL], ["perl", "-e", _PERL, "POST", _URL]),
     Client("java", ["java", "Ask.java", "GET", _URL], ["java", "Ask.java", "POST", _URL]),
-    Client(
-        "npm", ["npm", "view", "left", f"--registry={_INDEX}"], ["npm", "publish", f"--registry={_INDEX}"]
-    ),
+    Client("npm", ["npm", "view", "left", *_REGISTRY], ["npm", "publish", *_REGISTRY]),
     Client("pip", ["pip", "download", "--no-deps", "-i", _INDEX, "left"], []),
 )
 
