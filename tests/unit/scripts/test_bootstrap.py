@@ -89,7 +89,7 @@ def test_failing_install_leaves_no_stamp_and_says_so(machine: Path) -> None:
 def test_installs_once_and_again_when_the_environment_is_another(machine: Path) -> None:
     bin_folder = machine.parent / "venv" / "bin"
     bin_folder.mkdir(parents=True)
-    script(bin_folder, "python", f'case "$*" in *pip*) echo "$*" >>{machine.parent}/installs ;; esac')
+    script(bin_folder, "python", f'case "$*" in *install*) echo "$*" >>{machine.parent}/installs ;; esac')
     for _ in range(2):
         assert bootstrap(machine, "--", "true").returncode == 0
     assert len((machine.parent / "installs").read_text().splitlines()) == 1
