@@ -1,14 +1,13 @@
 """What a session leaves behind, for a person and for the next session."""
 
-import json
 from typing import Any
 
 import msgspec
 
-from sekisho.store.errors import StoreBroken, Trouble
-from sekisho.store.files import os_errors_as_broken, write_atomic
+from sekisho.store.files import write_atomic
 from sekisho.store.holds import Hold
 from sekisho.store.sessions import SessionFolder
+from sekisho.store.text import from_file, to_file
 
 
 class Commit(msgspec.Struct, frozen=True, kw_only=True):
@@ -118,24 +117,16 @@ def decided_hold(hold: Hold) -> DecidedHold:
 
 def write(folder: SessionFolder, handoff: Handoff, markdown: str) -> None:
     """Leave `handoff.json` and `handoff.md` (of `render_markdown`). Raises `StoreBroken`."""
-    plain = msgspec.to_builtins(handoff)
-    # ASCII: any text of a file name or argument can be written, and a terminal shows it as it is.
-    write_atomic(folder.handoff_json, (json.dumps(plain, indent=2) + "\n").encode())
+    write_atomic(folder.handoff_json, to_file(handoff))
     write_atomic(folder.handoff_markdown, markdown.encode())
 
 
 def load(folder: SessionFolder) -> Handoff:
     """The handoff of a session that has ended. Raises `StoreBroken`."""
-    path = folder.handoff_json
-    with os_errors_as_broken(path):
-        raw = path.read_bytes()
-    try:
-        return msgspec.convert(json.loads(raw), Handoff)
-    except (ValueError, msgspec.ValidationError) as error:
-        raise StoreBroken(f"{path}: {error}", Trouble.CORRUPT) from error
+    return from_file(folder.handoff_json, Handoff)
 
 
 def _text(value: Any) -> str:
     if value is None or isinstance(value, str):
         return value or ""
-    return json.dumps(msgspec.to_builtins(value, str_keys=True), indent=2)
+    return to_file(value).decode().strip()

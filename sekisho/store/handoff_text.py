@@ -77,9 +77,7 @@ def _commands(hold_id: str) -> str:
 def _going_on(handoff: Handoff) -> str:
     word = shlex.quote(name(handoff.session))
     commands = (
-        f"sekisho sessions diff {word}\n"
-        f"sekisho sessions apply {word}\n"
-        f"sekisho run --from {word} -- COMMAND"
+        f"sekisho sessions diff {word}\nsekisho sessions apply {word}\nsekisho run --from {word} -- COMMAND"
     )
     return f"## Going on\n\nThe work is in {span(name(handoff.work))}.\n\n{block(commands)}"
 

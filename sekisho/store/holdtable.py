@@ -107,7 +107,7 @@ def find(conn: sqlite3.Connection, hold_id: str) -> Hold:
 
 def select(conn: sqlite3.Connection, where: str, *values: object, limit: int = -1) -> tuple[Hold, ...]:
     """Holds by a condition in SQL, oldest first. Raises `StoreBroken` for a damaged row."""
-    text = f"SELECT * FROM holds WHERE {where} ORDER BY created, id LIMIT ?"
+    text = f"SELECT * FROM holds WHERE {where} ORDER BY created, rowid LIMIT ?"
     try:
         return tuple(hold_of(row) for row in conn.execute(text, (*values, limit)))
     except (msgspec.ValidationError, ValueError) as error:

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import msgspec
 
-from sekisho.store.errors import StoreBroken, Trouble
+from sekisho.store.errors import StoreBroken
 from sekisho.store.files import os_errors_as_broken, private_folder, write_atomic
 from sekisho.store.paths import check_name
 from sekisho.store.processes import Process, is_alive
+from sekisho.store.text import from_file, to_file
 
 # No vowels: no words. No 0, 1, l: nothing to mistake.
 _ALPHABET = "23456789bcdfghjkmnpqrstvwxz"
@@ -75,16 +76,11 @@ class SessionFolder:
 
     def save(self, record: SessionRecord) -> None:
         """Write the record, whole or not at all. Raises `StoreBroken`."""
-        write_atomic(self.state, msgspec.json.format(msgspec.json.encode(record)) + b"\n")
+        write_atomic(self.state, to_file(record))
 
     def load(self) -> SessionRecord:
         """The record. Raises `StoreBroken` where it is missing or damaged."""
-        with os_errors_as_broken(self.state):
-            raw = self.state.read_bytes()
-        try:
-            return msgspec.json.decode(raw, type=SessionRecord)
-        except msgspec.DecodeError as error:
-            raise StoreBroken(f"{self.state}: {error}", Trouble.CORRUPT) from error
+        return from_file(self.state, SessionRecord)
 
 
 class Sessions:

@@ -53,11 +53,15 @@ def test_commits_reach_the_disk(state: Path) -> None:
         assert conn.execute("PRAGMA synchronous").fetchone()[0] == 2
 
 
+def raise_after(conn: sqlite3.Connection, statement: str) -> None:
+    conn.execute(statement)
+    raise KeyError
+
+
 def test_exception_rolls_back(state: Path) -> None:
     with Store(state) as store:
         with pytest.raises(KeyError), store.db.transaction() as conn:
-            conn.execute("DELETE FROM holds")
-            raise KeyError
+            raise_after(conn, "DELETE FROM holds")
         assert len(store.ledger.list()) == 1
 
 
@@ -171,14 +175,18 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         subprocess.run(["umount", mount], check=True)
 
 
+def fill(store: Store) -> None:
+    for number in range(200):
+        held(store, digest=f"sha256:{number}", evidence={"changes": "x" * 20_000})
+
+
 @pytest.mark.root
 @needs("mount", "umount")
 def test_full_disk_is_named_and_loses_nothing(small_disk: Path) -> None:
     with Store(small_disk / "state") as store:
         hold = held(store)
         with pytest.raises(StoreBroken) as caught:
-            for number in range(200):
-                held(store, digest=f"sha256:{number}", evidence={"changes": "x" * 20_000})
+            fill(store)
         assert caught.value.trouble is Trouble.FULL
         assert store.ledger.get(hold.id).count == 1
         assert store.journal.verify() == []

@@ -85,7 +85,11 @@ TAMPERING: list[tuple[str, Callable[[Path], None], list[tuple[Problem, int, str]
         in_sql("UPDATE journal SET data = '{}', mac = zeroblob(32) WHERE seq = 3"),
         [(Problem.CHANGED, 3, KINDS[2])],
     ),
-    ("link", in_sql("UPDATE journal SET prev = zeroblob(32) WHERE seq = 3"), [(Problem.CHANGED, 3, KINDS[2])]),
+    (
+        "link",
+        in_sql("UPDATE journal SET prev = zeroblob(32) WHERE seq = 3"),
+        [(Problem.CHANGED, 3, KINDS[2])],
+    ),
     ("missing", in_sql("DELETE FROM journal WHERE seq = 3"), [(Problem.MISSING, 3, "hold.approved")]),
     ("first missing", in_sql("DELETE FROM journal WHERE seq = 1"), [(Problem.MISSING, 1, "session.started")]),
     (
@@ -132,7 +136,9 @@ TAMPERING: list[tuple[str, Callable[[Path], None], list[tuple[Problem, int, str]
 ]
 
 
-@pytest.mark.parametrize(("attack", "expected"), [row[1:] for row in TAMPERING], ids=[r[0] for r in TAMPERING])
+@pytest.mark.parametrize(
+    ("attack", "expected"), [row[1:] for row in TAMPERING], ids=[r[0] for r in TAMPERING]
+)
 def test_tampering_is_found_and_named(
     state: Path, attack: Callable[[Path], None], expected: list[tuple[Problem, int, str]]
 ) -> None:
