@@ -115,8 +115,7 @@ class Attempts:
     def _readable(self) -> None:
         for _ in range(_AT_ONCE):
             try:
-                packet, address = self._socket.recvfrom(128)
+                packet = self._socket.recv(128)
             except OSError:
                 return
-            if address[2] == socket.PACKET_OUTGOING:  # on lo each packet shows twice; take it as sent
-                self.notice(packet)
+            self.notice(packet)  # on lo each packet shows twice, sent and received: one is a repeat
