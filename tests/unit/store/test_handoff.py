@@ -128,7 +128,7 @@ def test_block_holds_exactly_the_visible_text(text: str) -> None:
 
 @given(TEXT)
 def test_span_is_one_code_span(text: str) -> None:
-    paragraph, inline, end = MarkdownIt().parse(f"before {span(text)} after")
+    _, inline, _ = MarkdownIt().parse(f"before {span(text)} after")
     children = [(child.type, child.content) for child in inline.children or ()]
     assert [kind for kind, _ in children] == ["text", "code_inline", "text"]
     assert "\n" not in children[1][1]

@@ -9,7 +9,7 @@ import pytest
 
 from sekisho.store.chain import Finding, Problem
 from sekisho.store.errors import StoreBroken, Trouble
-from sekisho.store.records import draft
+from sekisho.store.records import Transaction, draft
 from sekisho.store.store import Store
 from tests.unit.store.support import at_once, held
 
@@ -222,11 +222,15 @@ def test_head_that_cannot_be_written_stops_the_next_transaction(
         assert store.journal.verify() == []
 
 
+def append_and_raise(transaction: Transaction) -> None:
+    transaction.append(draft(session="s", kind="act.done", subject="x"))
+    raise KeyError
+
+
 def test_rolled_back_record_leaves_no_trace(state: Path) -> None:
     with Store(state) as store:
         with pytest.raises(KeyError), store.journal.transaction() as transaction:
-            transaction.append(draft(session="s", kind="act.done", subject="x"))
-            raise KeyError
+            append_and_raise(transaction)
         store.journal.append(draft(session="s", kind="act.done", subject="y"))
         assert [record.subject for record in store.journal.tail(2)] == ["H-5", "y"]
         assert store.journal.verify() == []
