@@ -46,7 +46,7 @@ class Api:
         answer = {
             "number": next(self._numbers),
             "method": exchange.head.method,
-            "path": exchange.head.target,
+            "path": exchange.target,
             "size": body.size,
             "sha256": body.sha256,
         }
@@ -57,7 +57,7 @@ def _echo(exchange: Exchange) -> None:
     content = exchange.body.drain(keep=_ECHO_LIMIT)
     answer = {
         "method": exchange.head.method,
-        "path": exchange.head.target,
+        "path": exchange.target,
         "headers": exchange.head.headers,
         "size": exchange.body.size,
         "body": base64.b64encode(content).decode(),

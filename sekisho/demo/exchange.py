@@ -30,8 +30,8 @@ class Link:
 class Exchange:
     """A request with its body still to be read. The first answer writes the journal's record.
 
-    `user` is who sent valid Basic credentials, else None; `keep` turns False where the connection
-    cannot serve another request.
+    `user` is who sent valid Basic credentials, else None; `target` the path with its query; `keep` turns
+    False where the connection cannot serve another request.
     """
 
     def __init__(self, link: Link, head: Head, user: str | None, journal: JournalWriter) -> None:
@@ -44,6 +44,7 @@ class Exchange:
         self.path = unquote(parts.path)
         self.query = {key: values[-1] for key, values in parse_qs(parts.query).items()}
         self.raw_query = parts.query
+        self.target = parts._replace(scheme="", netloc="").geturl()
         self.keep = head.version != "HTTP/1.0" and head.header("connection").lower() != "close"
         self.body = Body(link.reader, head, self._invite_body)
         self._journal = journal
@@ -107,7 +108,7 @@ class Exchange:
             scheme=self.link.scheme,
             name=self.name,
             method=self.head.method,
-            path=self.head.target,
+            path=self.target,
             headers=self.head.headers,
             size=self.body.size,
             sha256=self.body.sha256,

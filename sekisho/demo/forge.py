@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO, cast
 
 from sekisho.demo.exchange import Exchange
+from sekisho.demo.lfs import Lfs, challenge
 from sekisho.demo.wire import BLOCK, BadRequest
 
 # Given in the environment: they hold whoever owns the repositories, and leave nobody's files changed.
@@ -34,6 +35,7 @@ class Forge:
     def __init__(self, folder: Path, private: Collection[str] = ()) -> None:
         self.folder = folder
         self.private = frozenset(private)
+        self._lfs = Lfs(folder.with_name("lfs"))
         folder.mkdir(parents=True, exist_ok=True)
 
     def create(self, name: str, branch: str = "main") -> Path:
@@ -51,8 +53,9 @@ class Forge:
     def handle(self, exchange: Exchange) -> None:
         """Answer one request."""
         if self._needs_login(exchange) and exchange.user is None:
-            challenge = 'Basic realm="forge"'
-            exchange.reply(401, b"a login is needed\n", WWW_Authenticate=challenge)
+            challenge(exchange)
+        elif self._lfs.handles(exchange):
+            self._lfs.handle(exchange)
         else:
             self._backend(exchange)
 

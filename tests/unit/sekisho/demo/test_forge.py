@@ -14,14 +14,10 @@ pytestmark = needs("git")
 
 
 def remote(upstream: Upstream, repository: str, *, login: str = "") -> tuple[str, dict[str, str]]:
-    """The address of a repository and the environment in which git reaches and trusts it."""
-    # Plain http, the Host header naming the forge: git has no --resolve, and TLS is the API tests' part.
-    url = f"http://{login}{upstream.address}:{upstream.port}/{repository}"
-    return url, {
-        "GIT_CONFIG_COUNT": "1",
-        "GIT_CONFIG_KEY_0": "http.extraHeader",
-        "GIT_CONFIG_VALUE_0": "Host: git.test",
-    }
+    """The address of a repository and the environment in which git reaches it."""
+    # The server takes absolute-form targets, so being named as the proxy leads clients to it.
+    proxy = f"http://{upstream.address}:{upstream.port}"
+    return f"http://{login}git.test/{repository}", {"http_proxy": proxy}
 
 
 def test_clone_needs_no_login(upstream: Upstream, repo: Path, tmp_path: Path) -> None:
@@ -77,3 +73,28 @@ def test_unknown_repository_is_not_found(upstream: Upstream, tmp_path: Path) -> 
     url, env = remote(upstream, "nothing.git")
     done = run_git("ls-remote", url, cwd=tmp_path, check=False, env=env)
     assert (done.returncode, "not found" in done.stderr) == (128, True)
+
+
+@needs("git-lfs")
+def test_large_files_go_up_with_a_login_and_come_down_without(
+    upstream: Upstream, repo: Path, tmp_path: Path
+) -> None:
+    run_git("lfs", "install", "--local", cwd=repo)
+    run_git("lfs", "track", "*.big", cwd=repo)
+    (repo / "data.big").write_bytes(b"large" * 1000)
+    run_git("add", "--all", cwd=repo)
+    run_git("commit", "--quiet", "-m", "Add data", cwd=repo)
+    url, env = remote(upstream, "x.git", login=f"{USER}:{PASSWORD}@")
+    run_git("push", "--quiet", url, "main", cwd=repo, env=env)
+    (upload,) = [record for record in upstream.journal.writes() if record["method"] == "PUT"]
+    assert (upload["size"], upload["user"]) == (5000, USER)
+
+    url, env = remote(upstream, "x.git")
+    config = [
+        "-c",
+        "filter.lfs.smudge=git-lfs smudge -- %f",
+        "-c",
+        "filter.lfs.process=git-lfs filter-process",
+    ]
+    run_git(*config, "clone", "--quiet", url, "copy", cwd=tmp_path, env=env)
+    assert (tmp_path / "copy" / "data.big").read_bytes() == b"large" * 1000
