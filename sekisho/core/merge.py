@@ -111,7 +111,7 @@ def _overlay(below: Policy, layer: Policy, locked: tuple[str, ...]) -> Policy:
 
 
 def _combined(key: str, old: Any, new: Any, locked: bool, set_before: bool) -> Any:
-    if isinstance(new, tuple) and any(isinstance(item, Rule) for item in (*old, *new)):
+    if any(isinstance(item, Rule) for value in (old, new) if isinstance(value, tuple) for item in value):
         return old if locked and key not in JUDGING else (*old, *new)
     if locked:
         return TIGHTER[key](old, new) if key in TIGHTER else old

@@ -45,6 +45,8 @@ def _written(node: Any) -> Any:
         if node["$comment"] == "gate":
             return {"enum": [str(gate) for gate in GATES]}
         return {"type": "string", "description": node["$comment"], "examples": node["examples"]}
+    if node.get("$ref") == "#/$defs/Rate":
+        return {"type": "string", "description": "rate", "examples": ["60/m"]}
     if "anyOf" in node:
         kinds = [item for item in node["anyOf"] if item != {"type": "null"}]
         if len(kinds) == 1:
