@@ -47,9 +47,26 @@ ETC = (
 
 RUNTIMES = ("java-", "python3")
 
-# What a root launcher's files in /proc would let a process without capabilities read or write.
-PROC_DIRS = ("acpi", "fs", "scsi", "driver")
-PROC_FILES = ("kcore", "keys", "timer_list", "latency_stats", "sched_debug", "kallsyms", "mtrr")
+# What belongs to the kernel as a whole in /proc. Its owner is root, so with a launcher that is root a
+# process inside could write it without any capability (bwrap 0.8 leaves sys/kernel/core_pattern open).
+PROC_READ_ONLY = ("sys", "bus", "irq")
+PROC_DIRS = ("acpi", "fs", "scsi", "driver", "pressure", "dynamic_debug", "asound")
+PROC_FILES = (
+    "kcore",
+    "keys",
+    "kallsyms",
+    "kpagecgroup",
+    "kpagecount",
+    "kpageflags",
+    "latency_stats",
+    "mtrr",
+    "sched_debug",
+    "slabinfo",
+    "sysrq-trigger",
+    "timer_list",
+    "timer_stats",
+    "vmallocinfo",
+)
 
 NSSWITCH = b"passwd: files\ngroup: files\nshadow: files\nhosts: files dns\nnetworks: files\nservices: files\n"
 HOSTS = b"127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n"
@@ -58,7 +75,8 @@ RESOLV_CONF = b"nameserver 127.0.0.1\noptions timeout:5 attempts:1 edns0\n"
 
 class System(msgspec.Struct, frozen=True, kw_only=True):
     """How this machine's root looks: `links` are /bin and the like that point into /usr, `folders` are
-    those that are folders of their own, `etc` the folders of language runtimes there."""
+    those that are folders of their own, `etc` the folders of language runtimes there, `proc` what exists
+    of the kernel's own in /proc."""
 
     links: tuple[tuple[str, str], ...]
     folders: tuple[str, ...]
@@ -79,7 +97,8 @@ def look_at_system(root: str = "/") -> System:
         runtimes = sorted(n for n in os.listdir(os.path.join(root, "etc")) if n.startswith(RUNTIMES))
     except OSError:
         runtimes = []
-    proc = [name for name in (*PROC_DIRS, *PROC_FILES) if os.path.exists(os.path.join(root, "proc", name))]
+    names = (*PROC_READ_ONLY, *PROC_DIRS, *PROC_FILES)
+    proc = [name for name in names if os.path.exists(os.path.join(root, "proc", name))]
     return System(links=tuple(links), folders=tuple(folders), etc=tuple(runtimes), proc=tuple(proc))
 
 
@@ -104,6 +123,8 @@ def system_mounts(system: System) -> tuple[Mount, ...]:
 
 
 def _mask(name: str) -> Mount:
+    if name in PROC_READ_ONLY:
+        return _ro(f"/proc/{name}")
     if name in PROC_DIRS:
         return Mount(kind=MountKind.TMPFS, target=f"/proc/{name}", size=4096, mode=0o555)
     return Mount(kind=MountKind.RO, source="/dev/null", target=f"/proc/{name}")

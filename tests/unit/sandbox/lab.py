@@ -52,3 +52,22 @@ def run_inside(spec: Enclosure, *, bwrap_path: str | None = None) -> tuple[int, 
 def python_inside(source: str, **options: object) -> tuple[int, str]:
     """Run python source inside, with the system's own interpreter."""
     return run_inside(enclosure("/usr/bin/python3", "-I", "-c", source, **options))  # type: ignore[arg-type]
+
+
+def attack(source: str, network: str = "none") -> list[object]:
+    """Status and output of python inside; arguments and result survive JSON, for another user's call."""
+    return [*python_inside(source, network=network)]
+
+
+def attack_with_leaks(source: str, secret: str) -> list[object]:
+    """The same from a careless launcher: a secret in its environment and in an inheritable descriptor."""
+    os.environ["SECRET_TOKEN"] = secret
+    with tempfile.TemporaryFile() as held:
+        held.write(secret.encode())
+        held.flush()
+        os.dup2(held.fileno(), 77, inheritable=True)
+        try:
+            return attack(source)
+        finally:
+            os.close(77)
+            del os.environ["SECRET_TOKEN"]

@@ -50,9 +50,9 @@ def test_no_proxy_is_exactly_what_every_client_parses() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "PIP_CERT", "GIT_SSL_CAINFO", "npm_config_cafile",
-     "NODE_EXTRA_CA_CERTS", "DENO_CERT", "CARGO_HTTP_CAINFO", "AWS_CA_BUNDLE", "YARN_HTTPS_CA_FILE_PATH",
-     "CLOUDSDK_CORE_CUSTOM_CA_CERTS_FILE"],
+    ["SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "PIP_CERT", "GIT_SSL_CAINFO", "DENO_CERT",
+     "npm_config_cafile", "NODE_EXTRA_CA_CERTS", "CARGO_HTTP_CAINFO", "AWS_CA_BUNDLE",
+     "YARN_HTTPS_CA_FILE_PATH", "CLOUDSDK_CORE_CUSTOM_CA_CERTS_FILE"],
 )  # fmt: skip
 def test_every_client_is_told_the_bundle(name: str) -> None:
     assert made()[name] == TRUST.bundle
