@@ -2,8 +2,8 @@
 
 What is read from `Action.detail` (each key may be missing):
 
-* `method`, `host`, `port`, `path`: the canonical request, for `[[network.rule]]`, `[network] default`
-  and environments; `listed` true where a preset names the host.
+* `request`: a table of `method`, `host`, `port` and `path`, all canonical, for `[[network.rule]]`,
+  `[network] default` and environments; `listed` true where a preset names the host.
 * `tool`: the name of an MCP tool that is called, for `[[tool]]`.
 * `argv`: the argument list of a command, for `[[command]]` and `[[tool]]`; `script_digest` the
   digest of the project script that it runs.
@@ -54,12 +54,13 @@ class Request(msgspec.Struct, frozen=True):
 
 def request_of(action: Action) -> Request | None:
     """The request of an act, None if it is not one or does not say where it goes."""
-    detail = action.detail
-    host, port = detail.get("host"), detail.get("port")
-    if not isinstance(host, str) or not host:
+    request = action.detail.get("request")
+    host = request.get("host") if isinstance(request, dict) else None
+    if not isinstance(request, dict) or not isinstance(host, str) or not host:
         return None
+    port = request.get("port")
     known_port = port if isinstance(port, int) else None
-    return Request(str(detail.get("method", "")), host, known_port, str(detail.get("path", "/")))
+    return Request(str(request.get("method", "")), host, known_port, str(request.get("path", "/")))
 
 
 def argv_of(action: Action) -> tuple[str, ...]:

@@ -78,14 +78,28 @@ def command_rules(policy: Policy, argv: Sequence[str]) -> Matching[Command]:
 
 
 def tool_rules(policy: Policy, name: str | None, argv: Sequence[str] = ()) -> Matching[Tool]:
-    """Rules about an MCP tool by its name, or about a command by its first words."""
+    """Rules about an MCP tool by its name, or about a command by its first words.
+
+    The name may be an agent's (`mcp__crm__search`) or the wire's (`search`), which tells no server:
+    there the exact rules of all servers are a tie.
+    """
 
     def speaks(rule: Tool) -> bool:
-        if name is not None:
-            return name_matches(rule.name, name)
-        return argv_matches(rule.name.split(), argv, whole=False)
+        if name is None:
+            return argv_matches(rule.name.split(), argv, whole=False)
+        return name_matches(rule.name, name) or _wire_name(rule.name) == name
 
-    return _select((rule for rule in policy.tool if speaks(rule)), lambda rule: (specificity(rule.name),))
+    def rank(rule: Tool) -> tuple[Any, ...]:
+        by_wire = name is not None and not name_matches(rule.name, name)
+        return (int(not by_wire), specificity("" if by_wire else rule.name))
+
+    return _select((rule for rule in policy.tool if speaks(rule)), rank)
+
+
+def _wire_name(name: str) -> str | None:
+    """`search` of `mcp__crm__search`; None of a pattern, which could mean tools of any server."""
+    parts = name.split("__", 2)
+    return parts[2] if len(parts) == 3 and parts[0] == "mcp" and "*" not in parts[2] else None
 
 
 def is_listed(policy: Policy, host: str, port: int | None) -> bool:

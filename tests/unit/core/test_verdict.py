@@ -35,12 +35,13 @@ def act(effect: Effect, verb: str = "http.get", *, code: str = "", **more: Any) 
 
 def request(effect: Effect, method: str, host: str, path: str = "/", verb: str = "", **detail: Any) -> Action:
     where = {"method": method, "host": host, "port": 443, "path": path}
-    return act(effect, verb or f"http.{method.lower()}", detail=where | detail)
+    return act(effect, verb or f"http.{method.lower()}", detail={"request": where, **detail})
 
 
 def push(*refs: dict[str, Any], remote: str = REMOTE, **more: Any) -> Action:
-    detail = {"refs": list(refs), "remote": remote, "method": "POST", "host": "github.com", "port": 443}
-    detail |= {"path": "/acme/app.git/git-receive-pack"} | more.pop("detail", {})
+    path = "/acme/app.git/git-receive-pack"
+    where = {"method": "POST", "host": "github.com", "port": 443, "path": path}
+    detail = {"refs": list(refs), "remote": remote, "request": where} | more.pop("detail", {})
     return act(Effect.EXTERNAL, "git.push", detail=detail, **more)
 
 
@@ -242,12 +243,8 @@ checkable = true
     ],
 )
 def test_reversible_write_may_be_auto(answers: Answers, verdict: Verdict) -> None:
-    action = act(
-        Effect.EXTERNAL,
-        "http.post",
-        answers=answers,
-        detail={"method": "POST", "host": "h.example", "port": 443, "path": "/"},
-    )
+    where = {"method": "POST", "host": "h.example", "port": 443, "path": "/"}
+    action = act(Effect.EXTERNAL, "http.post", answers=answers, detail={"request": where})
     assert judge(action, project(AUTO)).verdict is verdict
 
 
@@ -324,6 +321,24 @@ def test_tool(name: str, verdict: Verdict, code: str, observed: Effect) -> None:
     decision = judge(act(observed, "mcp.call", detail={"tool": name}), project(TOOLS))
     assert (decision.verdict, decision.code) == (verdict, code)
     assert decision.rules
+
+
+@pytest.mark.parametrize(
+    "name, verdict",
+    [
+        ("read", Verdict.ALLOW),
+        ("find", Verdict.HOLD),
+        ("other", Verdict.HOLD),
+        ("any", Verdict.HOLD),
+        ("*", Verdict.HOLD),
+    ],
+)
+def test_tool_by_its_name_on_the_wire(name: str, verdict: Verdict) -> None:
+    rule = "[[tool]]\nname = '{}'\ntype = '{}'\n"
+    rules = [("mcp__a__read", "read"), ("mcp__a__find", "read"), ("mcp__longer__find", "write")]
+    rules += [("mcp__bb__find", "read"), ("mcp__other__*", "read"), ("mcp__b__any", "write")]
+    policy = project("".join(rule.format(*pair) for pair in rules))
+    assert judge(act(Effect.EXTERNAL, "mcp.call", detail={"tool": name}), policy).verdict is verdict
 
 
 def test_network_rule_cannot_open_an_unlisted_tool() -> None:
@@ -430,13 +445,19 @@ def test_locked_list_can_be_tightened() -> None:
 
 
 ALL = project(PUSH + RENDER + AUTO + TOOLS + COMMANDS)
-DETAILS = st.fixed_dictionaries(
+REQUESTS = st.none() | st.fixed_dictionaries(
     {},
     optional={
         "method": st.sampled_from(["GET", "POST"]),
         "host": st.sampled_from(["h.example", "api.example", "github.com", "x"]) | st.none(),
         "port": st.sampled_from([443, None, "443"]),
         "path": st.sampled_from(["/", "/v1/render"]),
+    },
+)
+DETAILS = st.fixed_dictionaries(
+    {},
+    optional={
+        "request": REQUESTS,
         "tool": st.sampled_from(["mcp__docs__read", "unlisted", 3]),
         "argv": st.sampled_from([["./build.sh"], ["./deploy.sh", "staging"], [], "text", None]),
         "script_digest": st.sampled_from([DIGEST, None]),
