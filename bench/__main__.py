@@ -12,7 +12,7 @@ from bench import proxying, starting
 def main() -> None:
     """Measure what is asked for and print tables."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("what", nargs="*", choices=["start", "proxy", []], help="default: all")
+    parser.add_argument("what", nargs="*", help="start, proxy; default: both")
     parser.add_argument("--rounds", type=int, default=5, help="each figure is the median of so many")
     parser.add_argument("--download", type=int, default=500, metavar="MIB")
     options = parser.parse_args()

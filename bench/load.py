@@ -65,7 +65,8 @@ def gets(options: argparse.Namespace, deadline: float, counts: list[int]) -> Non
 
 def request_of(options: argparse.Namespace, path: str) -> bytes:
     """The bytes of a GET."""
-    return f"GET {path} HTTP/1.1\r\nHost: {options.server}\r\nUser-Agent: load\r\n\r\n".encode()
+    host = options.server[:-4] if options.server.endswith(":443") else options.server
+    return f"GET {path} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: load\r\n\r\n".encode()
 
 
 def measure_gets(options: argparse.Namespace) -> dict[str, float]:

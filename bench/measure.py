@@ -96,3 +96,9 @@ def seconds(work: Callable[[], object]) -> float:
     started = time.perf_counter()
     work()
     return time.perf_counter() - started
+
+
+def last_line(text: str) -> str:
+    """The last line of what a command wrote, shortened; empty where it wrote nothing."""
+    lines = text.strip().splitlines()
+    return lines[-1][:160] if lines else ""

@@ -1,6 +1,7 @@
 """What the proxy costs: GETs a second on kept-alive TLS connections, and one large download."""
 
 import json
+import os
 import shutil
 import socket
 import subprocess
@@ -14,11 +15,12 @@ from pathlib import Path
 
 from rich.console import Console
 
-from bench.measure import Memory, NotAvailable, compare, show
+from bench.measure import Memory, NotAvailable, compare, last_line, show
 from sekisho.demo import UpstreamProcess
 
 LOAD = Path(__file__).with_name("load.py")
 _BASE = "mitmdump"
+_NAME = "api.test"
 
 
 @dataclass(frozen=True)
@@ -34,44 +36,74 @@ def run(console: Console, rounds: int, download: int) -> None:
     """Measure and print; `download` in MiB."""
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         root = Path(folder)
-        # mitmdump cannot be told where a name leads, so the server has the one name that both resolve.
-        server = stack.enter_context(UpstreamProcess(["localhost"], root / "upstream", {}))
+        # mitmdump cannot be told where a name leads, so the server has one that resolves everywhere.
+        server = stack.enter_context(UpstreamProcess(["localhost", _NAME], root / "upstream", {}))
         routes = {
             "direct": Route(None, server.ca_file, None),
             "sekisho's proxy": stack.enter_context(our_proxy(root, server)),
             _BASE: stack.enter_context(_mitmdump(root, server)),
         }
-        for connections in (1, 8):
-            options = [f"--connections={connections}"]
-            outcome = compare({n: _load(server, r, options) for n, r in routes.items()}, rounds)
-            title = f"GETs a second over kept-alive TLS, {connections} connection(s)"
-            show(console, title, "1/s", outcome, _BASE)
-        options = [f"--download={download}"]
-        outcome = compare({n: _load(server, r, options) for n, r in routes.items()}, rounds)
-        show(console, f"Download of {download} MiB", "MB/s", outcome, _BASE)
-        for name, route in routes.items():
-            if route.pid is not None:
-                _show_memory(console, name, route.pid, _load(server, route, options))
+        big = [f"--download={download}"]
+        memory = [
+            _memory(name, route.pid, _load(server, route, []), _load(server, route, big))
+            for name, route in routes.items()
+            if route.pid is not None
+        ]
+        for options, title, unit in _tasks(download):
+            contestants = {name: _load(server, route, options) for name, route in routes.items()}
+            contestants["in sekisho run"] = _inside(root, server, options)
+            show(console, title, unit, compare(contestants, rounds), _BASE)
+        console.print("\n".join(memory))
 
 
-def _show_memory(console: Console, name: str, pid: int, work: Callable[[], float]) -> None:
+def _tasks(download: int) -> Iterator[tuple[list[str], str, str]]:
+    """Options of the load client, title and unit."""
+    for connections in (1, 8):
+        title = f"GETs a second over kept-alive TLS, {connections} connection(s)"
+        yield [f"--connections={connections}"], title, "1/s"
+    yield [f"--download={download}"], f"Download of {download} MiB", "MB/s"
+
+
+def _memory(name: str, pid: int, get: Callable[[], float], download: Callable[[], float]) -> str:
+    get()
     with Memory(pid) as memory:
-        work()
-    growth = memory.peak - memory.before
-    console.print(
-        f"Memory of {name} during one more download: {memory.before:.0f} MB, grew by {growth:.0f} MB"
-    )
+        download()
+    figures = f"{memory.before:.0f} MB before, {memory.peak:.0f} at most, {memory.after:.0f} after"
+    return f"Resident memory of {name} over its first download: {figures}"
 
 
 def _load(server: UpstreamProcess, route: Route, options: list[str]) -> Callable[[], float]:
     argv = [sys.executable, "-I", str(LOAD), f"--server=localhost:{server.port}", f"--cafile={route.cafile}"]
     via = [f"--proxy={route.proxy}"] if route.proxy else []
+    return _rate([*argv, *via, *options])
+
+
+def _inside(root: Path, server: UpstreamProcess, options: list[str]) -> Callable[[], float]:
+    """The same load client in a whole session: name answers, capture, deciding and journal included."""
+    repository, policy = root / "repository", root / "sekisho.toml"
+    if not repository.exists():
+        repository.mkdir()
+        shutil.copy(LOAD, repository)
+        git = ["git", "-c", "user.name=bench", "-c", "user.email=bench@example.com"]
+        for words in (["init", "--quiet"], ["add", "--all"], ["commit", "--quiet", "-m", "Begin"]):
+            subprocess.run([*git, *words], cwd=repository, check=True, timeout=30)
+        pin = f'resolve = {{ "{_NAME}" = "127.0.0.1:{server.port}" }}'
+        policy.write_text(f'version = 1\n[network]\n{pin}\nca = "{server.ca_file}"\n')
+    argv = [sys.executable, "-I", "-m", "sekisho", "run", "--policy", str(policy), "--"]
+    argv += ["python3", "-I", LOAD.name, f"--server={_NAME}:443", *options]
+    env = {"PATH": os.environ["PATH"], "HOME": str(root), "SEKISHO_HOME": str(root / "state")}
+    return _rate(argv, cwd=repository, env=env)
+
+
+def _rate(argv: list[str], cwd: Path | None = None, env: dict[str, str] | None = None) -> Callable[[], float]:
+    """What the load client prints as its rate, of the command that runs it."""
 
     def measured() -> float:
-        done = subprocess.run([*argv, *via, *options], capture_output=True, text=True, timeout=300)
-        if done.returncode:
-            raise NotAvailable(done.stderr.strip().splitlines()[-1])
-        return float(json.loads(done.stdout)["rate"])
+        done = subprocess.run(argv, cwd=cwd, env=env, capture_output=True, text=True, timeout=300)
+        rates = [line for line in done.stdout.splitlines() if line.startswith('{"rate"')]
+        if done.returncode or not rates:
+            raise NotAvailable(last_line(done.stderr) or f"ended with {done.returncode}")
+        return float(json.loads(rates[-1])["rate"])
 
     return measured
 

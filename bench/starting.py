@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from bench.measure import NotAvailable, compare, seconds, show
+from bench.measure import NotAvailable, compare, last_line, seconds, show
 from bench.runtime import sandbox_runtime
 
 _BASE = "bwrap alone"
@@ -70,7 +70,10 @@ def _first_output(argv: list[str], cwd: Path, environment: Mapping[str, str]) ->
             taken = time.perf_counter() - started
             _, error = process.communicate(timeout=60)
         if not first or process.returncode:
-            raise NotAvailable(_last_line(error) or f"ended with {process.returncode} and no output")
+            raise NotAvailable(
+                last_line(error.decode("utf-8", "replace"))
+                or f"ended with {process.returncode} and no output"
+            )
         return taken
 
     return measured
@@ -84,11 +87,6 @@ def _clone(repository: Path, folder: Path, environment: Mapping[str, str]) -> Ca
         return seconds(lambda: subprocess.run(argv, check=True, env=dict(environment), timeout=60))
 
     return measured
-
-
-def _last_line(error: bytes) -> str:
-    lines = error.decode("utf-8", "replace").strip().splitlines()
-    return lines[-1][:160] if lines else ""
 
 
 def _environment(root: Path) -> dict[str, str]:
