@@ -1,4 +1,4 @@
-"""The answer to a push that does not go through now (gitprotocol-pack(5), report-status). Pure.
+"""The answer to a push, given in the upstream's place (gitprotocol-pack(5), report-status). Pure.
 
 git then prints each `remote:` line and `! [remote rejected] main -> main (reason)`, and exits 1.
 """
@@ -21,12 +21,14 @@ def _one_line(text: str, limit: int) -> bytes:
     return " ".join(flat.split())[:limit].encode("utf-8")
 
 
-def _statuses(push: Push, reasons: Mapping[str, str], default: str) -> bytes:
+def _statuses(push: Push, reasons: Mapping[str, str | None], default: str | None) -> bytes:
+    """A reason of None is a ref that went through."""
     lines = [line(b"unpack ok\n")]
     for command in push.commands:
         ref = command.ref.encode("utf-8", "replace")
-        reason = _one_line(reasons.get(command.ref, default), MAX_REASON)
-        lines.append(line(b"ng %s %s\n" % (ref, reason)))
+        reason = reasons.get(command.ref, default)
+        said = b"ok %s\n" % ref if reason is None else b"ng %s %s\n" % (ref, _one_line(reason, MAX_REASON))
+        lines.append(line(said))
     return b"".join(lines) + FLUSH
 
 
@@ -40,12 +42,24 @@ def rejection(
     """The body (status 200, `CONTENT_TYPE`) that rejects every ref of `push`.
 
     `reason` stands beside each ref unless `reasons` has one of its own for it; `remote` are lines
-    shown before. Follows what the client can read: side-band-64k, side-band or none, and no report
-    at all where it asked for none. The two versions of report-status reject in the same words.
+    shown before.
+    """
+    return _body(push, _statuses(push, dict(reasons or {}), reason), remote)
+
+
+def outcome(push: Push, reasons: Mapping[str, str], *, remote: Sequence[str] = ()) -> bytes:
+    """The body for a push that was sent on: each ref with a reason was rejected, the others went through."""
+    return _body(push, _statuses(push, dict(reasons), None), remote)
+
+
+def _body(push: Push, report: bytes, remote: Sequence[str]) -> bytes:
+    """What the client can read: side-band-64k, side-band or none, and no report where it asked for none.
+
+    The two versions of report-status say the same in the same words.
     """
     names = push.capability_names
-    wants_report = bool(names & {"report-status", "report-status-v2"})
-    report = _statuses(push, reasons or {}, reason) if wants_report else b""
+    if not names & {"report-status", "report-status-v2"}:
+        report = b""
     if "side-band-64k" in names or "side-band" in names:
         limit = 65515 if "side-band-64k" in names else 995
         shown = b"".join(band(2, _one_line(text, 4000) + b"\n", limit) for text in remote)

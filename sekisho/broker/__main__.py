@@ -1,0 +1,118 @@
+"""The gatekeeper process: `python -I -m sekisho.broker FD`, started by a launcher.
+
+Its sockets come over FD, made inside the sandbox's namespace; it accepts there and connects from here.
+It ends when the launcher says so, or when the launcher is gone: then it also finishes the session.
+"""
+
+import asyncio
+import contextlib
+import logging
+import socket
+import sys
+from pathlib import Path
+
+from netpolicy.proxy.listener import Kind, Listener
+from netpolicy.proxy.names import Names
+from netpolicy.proxy.proxy import Proxy
+from netpolicy.proxy.resolver import Resolver
+from netpolicy.proxy.settings import Settings
+from sandbox.network import local_name
+from sekisho.broker import finish, notes
+from sekisho.broker.config import STOP, Hello, decode_hello
+from sekisho.broker.deliver import deliver
+from sekisho.broker.door import Door
+from sekisho.broker.gate import Gate
+from sekisho.broker.state import SessionState, load_state
+from sekisho.store.errors import StoreBroken
+from sekisho.store.sessions import SessionFolder
+from sekisho.store.store import Store
+
+KINDS = {
+    "http": Kind.CAPTURE_HTTP,
+    "https": Kind.CAPTURE_TLS,
+    "proxy": Kind.EXPLICIT,
+    "dns": Kind.DNS,
+    "packets": Kind.PACKETS,
+}
+MESSAGE = 1 << 17
+AFTER_THE_LAUNCHER = 0.5  # seconds for what died with the launcher to be gone
+
+
+def main() -> None:
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(name)s %(levelname)s %(message)s")
+    channel = socket.socket(fileno=int(sys.argv[1]))
+    data, descriptors, _, _ = socket.recv_fds(channel, MESSAGE, 253)
+    if not data:
+        return  # the launcher was gone before there was a session
+    hello = decode_hello(data)
+    sockets = dict(zip(hello.sockets, (socket.socket(fileno=fd) for fd in descriptors), strict=True))
+    orphaned = asyncio.run(serve(hello, sockets, channel))
+    if orphaned:
+        _finish_orphan(hello)
+
+
+async def serve(hello: Hello, sockets: dict[str, socket.socket], channel: socket.socket) -> bool:
+    """Serve until told to stop; True if the launcher went without a word."""
+    config = hello.config
+    folder = Path(config.folder)
+    door = Door(lambda reason: notes.add(folder, reason))
+    state = load_state(config)
+    gate = Gate(door)
+    gate.add(state)
+    proxy = _proxy(gate, state)
+    names = Names(folder / "names", proxy.limits.names)
+    await proxy.add(config.session, _listeners(sockets, state), names)
+    tasks = [asyncio.create_task(proxy.run()), asyncio.create_task(deliver(door, config.session, folder))]
+    try:
+        return await _until_told(channel)
+    finally:
+        proxy.stop()
+        tasks[1].cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.gather(*tasks)
+        await asyncio.to_thread(door.close)
+
+
+def _proxy(gate: Gate, state: SessionState) -> Proxy:
+    config = state.config
+    settings = Settings(
+        authority=Path(config.authority), roots=Path(config.roots), spool=Path(config.folder, "spool")
+    )
+    settings.spool.mkdir(mode=0o700, exist_ok=True)
+    resolver = Resolver(state.policy.network.resolve)
+    return Proxy(gate, settings, resolver, lambda reason: notes.add(state.folder, reason))
+
+
+def _listeners(sockets: dict[str, socket.socket], state: SessionState) -> list[Listener]:
+    ports = {local_name(entry.port): entry.port for entry in state.policy.network.local}
+    return [
+        Listener(kind=Kind.PORT, socket=sock, target=("127.0.0.1", ports[name]))
+        if name in ports
+        else Listener(kind=KINDS[name], socket=sock)
+        for name, sock in sockets.items()
+        if name in ports or name in KINDS
+    ]
+
+
+async def _until_told(channel: socket.socket) -> bool:
+    channel.setblocking(False)
+    return await asyncio.get_running_loop().sock_recv(channel, 64) != STOP
+
+
+def _finish_orphan(hello: Hello) -> None:
+    import time
+
+    time.sleep(AFTER_THE_LAUNCHER)
+    folder = SessionFolder(Path(hello.config.folder))
+    try:
+        store = Store()
+    except StoreBroken as broken:
+        notes.add(folder.path, broken.reason)
+        finish.finish(None, folder, status=None)
+        return
+    with store:
+        finish.finish(store, folder, status=None)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,40 @@
+"""What a gatekeeper is told at its start, as one JSON message beside its sockets."""
+
+import msgspec
+
+STOP = b"stop"  # from the launcher: the session is being ended; an end without it is the launcher's death
+
+
+class SessionConfig(msgspec.Struct, frozen=True, kw_only=True):
+    """One session as its gatekeeper needs to know it. All paths are absolute and outside the sandbox.
+
+    `policy_file` holds the merged policy as JSON, pinned at the start; `policy_digest` names it in the
+    journal. `authority` is the folder of the certificate authority, `roots` a PEM file of roots that
+    upstreams are checked against, `ca` the PEM file that the policy adds. `remotes` are the URLs of the
+    person's repository.
+    """
+
+    session: str
+    project: str
+    folder: str
+    policy_file: str
+    policy_digest: str
+    authority: str
+    roots: str
+    remotes: tuple[str, ...] = ()
+
+
+class Hello(msgspec.Struct, frozen=True, kw_only=True):
+    """The launcher's first message; the sockets named here come along as descriptors, in this order."""
+
+    config: SessionConfig
+    sockets: tuple[str, ...]
+    restarted: int = 0
+
+
+encode = msgspec.json.encode
+
+
+def decode_hello(data: bytes) -> Hello:
+    """Raises msgspec.DecodeError or msgspec.ValidationError on anything that is not a `Hello`."""
+    return msgspec.json.decode(data, type=Hello)

@@ -1,0 +1,78 @@
+"""The person's credentials, fetched outside at the moment they are needed."""
+
+import os
+import shlex
+import subprocess
+from collections.abc import Iterable
+
+from sekisho.core.action import Action, Effect
+from sekisho.core.patterns import host_matches, most_specific, specificity
+from sekisho.core.policy import CredentialEntry, Model, Policy
+
+TIMEOUT = 20.0
+# Where a provider's clients put the key; None is `Authorization: Bearer`.
+_KEY_HEADERS = {"anthropic": "x-api-key", "gemini": "x-goog-api-key"}
+
+
+class CredentialError(Exception):
+    """A credential that the policy names could not be fetched; the text never holds the value."""
+
+
+def fetch(secret: str) -> str:
+    """The value behind `env:NAME` or `cmd:ARGV`. Raises CredentialError."""
+    kind, _, rest = secret.partition(":")
+    if kind == "env":
+        if rest not in os.environ:
+            raise CredentialError(f"the variable {rest} is not set where the gatekeeper was started")
+        return os.environ[rest]
+    if kind == "cmd":
+        return _ask(shlex.split(rest))
+    raise CredentialError(f"{kind}: is no way to fetch a credential")
+
+
+def _ask(argv: list[str]) -> str:
+    try:
+        done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise CredentialError(f"`{argv[0]}` could not be asked: {type(error).__name__}") from error
+    if done.returncode:
+        raise CredentialError(f"`{argv[0]}` ended with status {done.returncode}")
+    return done.stdout.decode().strip()
+
+
+def entry_for(policy: Policy, host: str, port: int, *, use: Iterable[str]) -> CredentialEntry | None:
+    """The most specific credential of `policy` for a host, among those meant for `use`."""
+    wanted = set(use)
+    fitting = [c for c in policy.network.credential if c.use in wanted and host_matches(c.host, host, port)]
+    best = most_specific(fitting, lambda entry: specificity(entry.host))
+    return best[0] if best else None
+
+
+def header_of(entry: CredentialEntry) -> tuple[str, str]:
+    """The header that carries a credential (RFC 6750, RFC 7617). Raises CredentialError."""
+    value = fetch(entry.value)
+    if entry.scheme == "none":
+        return entry.header, value
+    if entry.scheme == "basic":
+        from base64 import b64encode
+
+        return entry.header, "Basic " + b64encode(f"{entry.user or ''}:{value}".encode()).decode()
+    return entry.header, f"{entry.scheme.capitalize()} {value}"
+
+
+def model_header(model: Model) -> tuple[str, str]:
+    """The header with a model provider's key. Raises CredentialError."""
+    key = fetch(model.key)
+    name = _KEY_HEADERS.get(model.provider)
+    return (name, key) if name else ("Authorization", f"Bearer {key}")
+
+
+def for_read(policy: Policy, host: str, port: int, action: Action) -> tuple[tuple[str, str], ...]:
+    """The header that a free request gets from the policy, if any. Raises CredentialError."""
+    if action.effect is Effect.MODEL:
+        provider = action.detail.get("provider")
+        for model in policy.network.model:
+            if model.provider == provider or (model.host and host_matches(model.host, host, port)):
+                return (model_header(model),)
+    entry = entry_for(policy, host, port, use=("read",))
+    return () if entry is None else (header_of(entry),)

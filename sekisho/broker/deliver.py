@@ -1,0 +1,61 @@
+"""Tells a live session what was decided about its holds: one file each, read-only inside."""
+
+import asyncio
+import json
+import logging
+from pathlib import Path
+
+from sekisho.broker.door import Door
+from sekisho.core.lifecycle import State
+from sekisho.store.errors import StoreBroken
+from sekisho.store.files import write_atomic
+from sekisho.store.holds import Hold
+
+EVERY = 0.5  # seconds
+FOLDER = "decisions"
+TOLD = {
+    State.APPROVED: "approved; it is being sent, or waits to be sent",
+    State.DONE: "done: it was sent once, exactly as it was held; do not send it again",
+    State.FAILED: "failed: it was approved, but had no effect",
+    State.UNKNOWN: "unknown: it was cut off; leave this target alone until a person has looked",
+    State.DENIED: "denied: do not ask again; the reason is below",
+    State.EXPIRED: "expired: nobody decided in time",
+    State.VOID: "void: what it refers to has changed; prepare it anew",
+    State.SUPERSEDED: "superseded by a later request",
+}
+
+
+async def deliver(door: Door, session: str, folder: Path) -> None:
+    """Poll until cancelled. `folder` is the session's, outside."""
+    seen = 0
+    while True:
+        await asyncio.sleep(EVERY)
+        try:
+            seen = await asyncio.to_thread(_deliver_new, door, session, folder / FOLDER, seen)
+        except StoreBroken:
+            continue  # the door has noted it; what was decided is told when the store is back
+        except OSError as error:
+            logging.getLogger(__name__).warning("a decision could not be told: %s", error)
+
+
+def _deliver_new(door: Door, session: str, folder: Path, seen: int) -> int:
+    for hold in door.open().ledger.watch(seen):
+        seen = max(seen, hold.revision)
+        if hold.session == session and hold.state in TOLD:
+            tell(folder, hold)
+    return seen
+
+
+def tell(folder: Path, hold: Hold) -> None:
+    """Write `ID.json`: id, state, what it means, who decided and why. Raises StoreBroken or OSError."""
+    said = {
+        "id": hold.id,
+        "state": hold.state.value,
+        "meaning": TOLD[hold.state],
+        "operation": hold.action.verb,
+        "target": hold.target,
+        "reason": hold.reason,
+        "result": (hold.result or {}).get("summary"),
+    }
+    write_atomic(folder / f"{hold.id}.json", (json.dumps(said, indent=2) + "\n").encode())
+    (folder / f"{hold.id}.json").chmod(0o644)

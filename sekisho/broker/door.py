@@ -1,0 +1,60 @@
+"""The store as a gatekeeper reaches it: opened when it can be, said plainly when it cannot.
+
+A store that is locked or full now may be well a minute later; a gatekeeper that lives for hours must
+not stay closed for that. Each write tries again.
+"""
+
+import threading
+from collections.abc import Callable
+
+from sekisho.store.errors import StoreBroken
+from sekisho.store.store import Store
+from sekisho.store.writer import JournalWriter
+
+
+class Door:
+    """Gives the store, or raises `StoreBroken` with the reason. Safe to use from several threads."""
+
+    def __init__(self, note: Callable[[str], None]) -> None:
+        """`note` is told each new reason why the outside is closed."""
+        self._note = note
+        self._lock = threading.Lock()
+        self._store: Store | None = None
+        self._writer: JournalWriter | None = None
+        self._last_trouble = ""
+
+    def open(self) -> Store:
+        """The store, with the journal's writer in order."""
+        try:
+            with self._lock:
+                if self._store is None:
+                    self._store = Store()
+                    self._writer = JournalWriter(self._store.journal)
+                if self._writer is not None and self._writer.trouble is not None:
+                    raise StoreBroken(self._writer.trouble)
+                return self._store
+        except StoreBroken as broken:
+            self.trouble(broken.reason)
+            raise
+
+    @property
+    def writer(self) -> JournalWriter | None:
+        """Counts reads and local acts; None until the store could be opened."""
+        return self._writer
+
+    def trouble(self, reason: str) -> None:
+        """Say once why the outside is closed."""
+        if reason != self._last_trouble:
+            self._last_trouble = reason
+            self._note(reason)
+
+    def close(self) -> None:
+        """Write what is queued. Trouble at the very end is noted like any other."""
+        try:
+            if self._writer is not None:
+                self._writer.close()
+        except StoreBroken as broken:
+            self.trouble(broken.reason)
+        finally:
+            if self._store is not None:
+                self._store.close()

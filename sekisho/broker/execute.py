@@ -1,0 +1,185 @@
+"""Executes an approved act, once: re-read what it refers to, consume, send, record.
+
+Runs in the approver's process, with the approver's credentials, whether or not a gatekeeper lives.
+Between `consume` and `finish` nothing may fail silently: what is neither surely sent nor surely not
+sent ends as `unknown`, which closes its target until a person has looked.
+"""
+
+import asyncio
+import subprocess
+from pathlib import Path
+
+import msgspec
+
+from netpolicy.proxy.resolver import NotDialled, Resolver
+from sekisho.broker import artifact, credentials, send_http, send_push
+from sekisho.broker.artifact import HttpAct, PushAct, Transport
+from sekisho.core.lifecycle import State
+from sekisho.core.policy import Policy
+from sekisho.store.errors import LedgerError, StoreBroken, Void
+from sekisho.store.holds import Hold
+from sekisho.store.store import Store
+
+
+class NotExecuted(Exception):
+    """The act was not begun; nothing was sent. The approval is still there unless `void`."""
+
+    def __init__(self, reason: str, *, void: bool = False) -> None:
+        super().__init__(reason)
+        self.void = void
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """How an execution ended: the hold as it is now, and one line for the person."""
+
+    hold: Hold
+    summary: str
+
+
+def execute(store: Store, hold_id: str, *, interactive: bool = False) -> Outcome:
+    """Send exactly what was approved.
+
+    Raises NotExecuted, LedgerError or StoreBroken; then nothing was sent.
+    """
+    hold = store.ledger.get(hold_id)
+    act = artifact.decode(hold.artifact)
+    try:
+        if isinstance(act, PushAct):
+            return _push(store, hold, act, interactive)
+        return _http(store, hold, act)
+    except NotExecuted as refused:
+        if refused.void:
+            store.ledger.void(hold.id, str(refused))
+        raise
+
+
+def _dial(scheme: str, host: str, port: int, transport: Transport) -> tuple[str, int]:
+    """One look-up, judged; that address is dialled and no other."""
+    try:
+        found = asyncio.run(Resolver(transport.resolve).addresses(host, port))
+    except NotDialled as refused:
+        raise NotExecuted(refused.why) from refused
+    except OSError as error:
+        raise NotExecuted(f"{host} could not be looked up: {error}") from error
+    return found[0]
+
+
+def _ca_file(store: Store, transport: Transport) -> str | None:
+    if transport.ca is None:
+        return None
+    with store.blobs.open(transport.ca):  # raises StoreBroken when it is not what it was
+        return str(store.blobs.path(transport.ca))
+
+
+def _policy(store: Store, hold: Hold) -> Policy | None:
+    stored = hold.evidence.get("policy_blob")
+    return msgspec.json.decode(store.blobs.read(stored), type=Policy) if isinstance(stored, str) else None
+
+
+# -- requests --------------------------------------------------------------------------------------
+
+
+def _http(store: Store, hold: Hold, act: HttpAct) -> Outcome:
+    address = _dial(act.scheme, act.host, act.port, act.transport)
+    tls = send_http.trust(_ca_file(store, act.transport))
+    headers = _approved_headers(store, hold, act)
+    body = store.blobs.open(act.body) if act.body else None  # verified against its digest
+    try:
+        store.ledger.consume(hold.id, None, artifact.digest(act))
+        try:
+            result = send_http.send(act, body, address=address, tls=tls, headers=headers)
+        except send_http.NotSent as error:
+            return _finish(store, hold, State.FAILED, f"not sent: {error}", {"error": str(error)})
+        except BaseException as error:
+            _finish(store, hold, State.UNKNOWN, str(error), {"error": repr(error)})
+            raise
+    finally:
+        if body is not None:
+            body.close()
+    return _answered(store, hold, result)
+
+
+def _answered(store: Store, hold: Hold, result: send_http.HttpResult) -> Outcome:
+    stored = store.blobs.put_bytes(result.body)
+    data = {
+        "status": result.status,
+        "reason": result.reason,
+        "headers": [list(pair) for pair in result.headers],
+        "body": stored.sha256,
+        "truncated": result.truncated,
+    }
+    state = State.DONE if result.status < 400 else State.FAILED
+    return _finish(store, hold, state, f"the upstream answered {result.status} {result.reason}", data)
+
+
+def _approved_headers(store: Store, hold: Hold, act: HttpAct) -> tuple[tuple[str, str], ...]:
+    policy = _policy(store, hold)
+    entry = policy and credentials.entry_for(policy, act.host, act.port, use=("approved", "read"))
+    if not entry:
+        return ()
+    try:
+        return (credentials.header_of(entry),)
+    except credentials.CredentialError as error:
+        raise NotExecuted(f"the credential for {act.host} cannot be had: {error}") from error
+
+
+# -- pushes ----------------------------------------------------------------------------------------
+
+
+def _push(store: Store, hold: Hold, act: PushAct, interactive: bool) -> Outcome:
+    repository = Path(act.repository)
+    if not repository.is_dir():
+        raise NotExecuted("the held commits are no longer on this machine")
+    reach = _reach(store, hold, act, interactive)
+    try:
+        now = send_push.remote_refs(act, repository, reach)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise NotExecuted(f"the remote cannot be read: {error}") from error
+    if (why := send_push.moved(act, now)) is not None:
+        raise NotExecuted(f"the remote moved: {why}", void=True)
+    store.ledger.consume(hold.id, None, artifact.digest(act))
+    try:
+        result = send_push.push(act, repository, reach)
+    except BaseException as error:
+        _finish(store, hold, State.UNKNOWN, repr(error), {"error": repr(error)})
+        raise
+    return _pushed(store, hold, act, result)
+
+
+def _pushed(store: Store, hold: Hold, act: PushAct, result: send_push.PushResult) -> Outcome:
+    data = {"status": result.status, "refs": result.refs, "output": result.output[-4000:]}
+    if result.status == 0:
+        refs = ", ".join(update.ref for update in act.updates)
+        return _finish(store, hold, State.DONE, f"pushed {refs} to {act.remote}", data)
+    # git reports each ref that the remote refused; without a report the push may have arrived.
+    refused = bool(result.refs) and all(said.startswith("!") for said in result.refs.values())
+    state = State.FAILED if refused or _never_connected(result.output) else State.UNKNOWN
+    return _finish(
+        store, hold, state, result.output.strip()[-400:] or f"git ended with {result.status}", data
+    )
+
+
+def _never_connected(output: str) -> bool:
+    """git's own words for failing before anything was sent (remote-curl.c, transport.c)."""
+    return any(
+        words in output
+        for words in ("unable to access", "Authentication failed", "could not read Username", "not found")
+    )
+
+
+def _reach(store: Store, hold: Hold, act: PushAct, interactive: bool) -> send_push.Reach:
+    scheme, host, port = artifact.push_host(act)
+    web = scheme in ("http", "https")
+    return send_push.Reach(
+        address=_dial(scheme, host, port, act.transport) if web else None,
+        ca_file=_ca_file(store, act.transport),
+        project=hold.project,
+        interactive=interactive,
+    )
+
+
+def _finish(store: Store, hold: Hold, state: State, summary: str, data: dict[str, object]) -> Outcome:
+    return Outcome(hold=store.ledger.finish(hold.id, state, {**data, "summary": summary}), summary=summary)
+
+
+__all__ = ["LedgerError", "NotExecuted", "Outcome", "StoreBroken", "Void", "execute"]

@@ -1,0 +1,197 @@
+"""Decides what the proxy asks: the `netpolicy.ports.Gatekeeper` of a process, for its sessions.
+
+Reads are decided here and at once. Whatever would change something goes on to `holding` and
+`pushing`, where it is recorded before it is answered. A store that cannot be relied on closes the
+outside, not the reads.
+"""
+
+import asyncio
+from collections.abc import Callable
+
+import msgspec
+
+from netpolicy.observe import NeedBody, observe
+from netpolicy.ports import Attempt, Body, Collect, Pass, Refuse, Reply
+from netpolicy.request import Request
+from sekisho.broker import credentials, holding, pushing
+from sekisho.broker.door import Door
+from sekisho.broker.replies import refusal_reply
+from sekisho.broker.state import SessionState
+from sekisho.core.action import Action, Effect
+from sekisho.core.refusal import Refusal, gate_broken, of_decision, standard
+from sekisho.core.verdict import Decision, Verdict, judge
+from sekisho.store.errors import StoreBroken
+from sekisho.store.records import draft
+
+LARGEST_BODY = 2 << 30  # bytes of a request body that are collected at all
+LOOKED_AT = 4 << 20  # bytes of a spooled body that deciders see; the digest covers all
+CHANGING = (Effect.EXTERNAL, Effect.UNKNOWN)
+
+
+class Gate:
+    """The judgement of one gatekeeper process over its sessions."""
+
+    def __init__(self, door: Door) -> None:
+        self._door = door
+        self._sessions: dict[str, SessionState] = {}
+        self._repeats: dict[tuple[str, str, str], int] = {}
+
+    def add(self, state: SessionState) -> None:
+        """Begin to decide for a session."""
+        self._sessions[state.id] = state
+
+    # -- netpolicy.ports.Gatekeeper ----------------------------------------------------------------
+
+    def preview(self, session: str, request: Request) -> Pass | Refuse | Collect:
+        state = self._sessions[session]
+        seen = observe(request, state.world)
+        if isinstance(seen, NeedBody):
+            return Collect(limit=LARGEST_BODY)
+        decision = judge(seen, state.policy, state.context)
+        return self._at_once(state, request, decision) or Collect(limit=LARGEST_BODY)
+
+    async def rule(
+        self, session: str, request: Request, body: Body, connected: Callable[[], bool] = lambda: True
+    ) -> Pass | Refuse:
+        state = self._sessions[session]
+        whole = msgspec.structs.replace(request, body=_looked_at(body), body_size=body.size)
+        seen = observe(whole, state.world)
+        if isinstance(seen, NeedBody):
+            raise TypeError("a whole body was given and another is asked for")
+        if seen.verb == "git.push":
+            answer = await self._in_store(
+                whole, lambda: pushing.hold_push(self._door.open(), state, whole, body)
+            )
+            return Refuse(reply=answer)
+        decision = judge(seen, state.policy, state.context)
+        if (answered := self._at_once(state, whole, decision)) is not None:
+            return answered
+        if decision.verdict is Verdict.ALLOW:
+            return await self._allowed_write(state, whole, body, decision)
+        held = await self._in_store(
+            whole, lambda: holding.hold_request(self._door.open(), state, whole, body, decision)
+        )
+        return Refuse(reply=held)
+
+    def finished(self, session: str, request: Request, status: int | None, received: int) -> None:
+        writer = self._door.writer
+        if writer is not None:
+            writer.read(
+                session=session,
+                host=request.host,
+                verb=request.method.upper(),
+                subject=request.url,
+                sent=request.body_size or 0,
+                received=received,
+                sample=self._sessions[session].policy.audit.read_sample,
+                data={"status": status},
+            )
+
+    def attempted(self, session: str, attempt: Attempt) -> None:
+        where = f"{attempt.name or attempt.address}:{attempt.port}"
+        self._record(session, "attempt.direct", where, msgspec.to_builtins(attempt))
+
+    # -- answers -----------------------------------------------------------------------------------
+
+    def _at_once(self, state: SessionState, request: Request, decision: Decision) -> Pass | Refuse | None:
+        """The answer to what is denied, or free; None for what has to be recorded in full first."""
+        action = decision.action
+        if decision.verdict is Verdict.DENY:
+            return self._deny(state, request, decision)
+        if decision.verdict is Verdict.HOLD or action.effect in CHANGING:
+            return None
+        if action.verb == "git.push-probe":
+            return Refuse(reply=pushing.PROBE_ANSWER)
+        if action.effect is Effect.LOCAL:
+            return Refuse(reply=refusal_reply(_loopback(request), request))
+        if action.verb == "git.advertise":
+            return Pass(path=request.path.replace("git-receive-pack", "git-upload-pack"), advertise=True)
+        return self._pass(state, request, action)
+
+    def _pass(self, state: SessionState, request: Request, action: Action) -> Pass | Refuse:
+        try:
+            return Pass(headers=credentials.for_read(state.policy, request.host, request.port, action))
+        except credentials.CredentialError as error:
+            refusal = gate_broken(f"{request.method} {request.url}", str(error))
+            return Refuse(reply=refusal_reply(refusal, request))
+
+    def _deny(self, state: SessionState, request: Request, decision: Decision) -> Refuse:
+        action = decision.action
+        key = (state.id, action.verb, action.target)
+        count = self._repeats[key] = self._repeats.get(key, 0) + 1
+        self._record(
+            state.id,
+            "act.denied",
+            f"{action.verb} {action.target}",
+            {
+                "code": decision.code,
+                "reason": decision.reason,
+                "instead": decision.instead,
+                "action": msgspec.to_builtins(action),
+            },
+        )
+        return Refuse(reply=refusal_reply(of_decision(decision, count=count), request))
+
+    async def _allowed_write(
+        self, state: SessionState, request: Request, body: Body, decision: Decision
+    ) -> Pass | Refuse:
+        """A write that policy calls harmless: on record before it leaves."""
+
+        def note() -> None:
+            data = {
+                "action": decision.action,
+                "body": body.sha256,
+                "size": body.size,
+                "rules": decision.rules,
+            }
+            subject = f"{decision.action.verb} {decision.action.target}"
+            entry = draft(
+                session=state.id, kind="act.allowed", subject=subject, data=msgspec.to_builtins(data)
+            )
+            self._door.open().journal.append(entry)
+
+        try:
+            await asyncio.to_thread(note)
+        except StoreBroken as broken:
+            return Refuse(reply=_broken_reply(request, broken.reason))
+        return self._pass(state, request, decision.action)
+
+    async def _in_store(self, request: Request, act: Callable[[], Reply]) -> Reply:
+        """Run `act` beside the loop. A broken store, or anything else that fails, is a refusal."""
+        try:
+            return await asyncio.to_thread(act)
+        except StoreBroken as broken:
+            return _broken_reply(request, broken.reason)
+        except Exception as error:
+            self._door.trouble(f"holding failed: {type(error).__name__}: {error}")
+            return _broken_reply(request, f"{type(error).__name__} while it was being held")
+
+    def _record(self, session: str, kind: str, subject: str, data: dict[str, object]) -> None:
+        writer = self._door.writer
+        if writer is not None:
+            writer.record(session=session, kind=kind, subject=subject, data=data)
+
+
+def _looked_at(body: Body) -> bytes | None:
+    if body.data is not None or body.path is None:
+        return body.data
+    with body.path.open("rb") as file:
+        return file.read(LOOKED_AT)
+
+
+def _loopback(request: Request) -> Refusal:
+    return standard(
+        "loopback-inside",
+        f"{request.method} {request.url}",
+        why="localhost is the sandbox itself, and the proxy never dials it",
+        instead="ask it directly, without the proxy (NO_PROXY covers localhost, 127.0.0.1 and ::1)",
+    )
+
+
+def _broken_reply(request: Request, reason: str) -> Reply:
+    refusal = gate_broken(f"{request.method} {request.url}", reason)
+    return (
+        pushing.broken_reply(request, refusal)
+        if pushing.is_push(request)
+        else refusal_reply(refusal, request)
+    )

@@ -1,0 +1,102 @@
+"""Turns a request that must not go out by itself into a hold, and answers with the hold's id.
+
+Runs in a worker thread: it writes blobs and waits for the disk.
+"""
+
+import msgspec
+
+from netpolicy.ports import Body, Reply
+from netpolicy.request import Request
+from sekisho.broker import artifact, evidence
+from sekisho.broker.artifact import Act
+from sekisho.broker.replies import refusal_reply
+from sekisho.broker.state import SessionState
+from sekisho.core.action import Action
+from sekisho.core.lifecycle import State
+from sekisho.core.refusal import of_decision
+from sekisho.core.repeats import body_digest, fingerprint
+from sekisho.core.verdict import Decision
+from sekisho.store.holds import Hold
+from sekisho.store.store import Store
+
+LIVE = (State.PENDING, State.APPROVED, State.EXECUTING)
+REPLAYED = (("Sekisho-Replayed", "1"),)
+
+
+def hold_request(
+    store: Store, state: SessionState, request: Request, body: Body, decision: Decision
+) -> Reply:
+    """Hold a request; or answer a repeat of an executed one from what was stored. Raises StoreBroken."""
+    act = artifact.http_act(request, body, state.transport)
+    operation = _operation(decision.action, act, body)
+    if (done := store.ledger.stored_response(state.id, operation, artifact.digest(act))) is not None:
+        return replay(store, done)
+    held = same_operation(store, state, operation) or _new(
+        store, state, act, body, decision.action, operation
+    )
+    return refusal_reply(of_decision(decision, hold=held.id, count=held.count), request)
+
+
+def _operation(action: Action, act: artifact.HttpAct, body: Body) -> str:
+    """The fingerprint of a request: the same for a second try of it."""
+    detail = {"method": act.method, "url": act.url, "headers": list(act.headers)}
+    kind = next((value for name, value in act.headers if name.lower() == "content-type"), "")
+    content = body.sha256 if body.data is None else body_digest(kind, body.data)
+    return fingerprint(msgspec.structs.replace(action, detail=detail), content)
+
+
+def same_operation(store: Store, state: SessionState, operation: str) -> Hold | None:
+    """The live hold of the same operation, counted once more; its own content stays what is approved."""
+    for hold in store.ledger.list(states=LIVE, project=state.config.project, fingerprint=operation):
+        return put(store, state, hold.action, artifact.decode(hold.artifact), hold.evidence, operation)
+    return None
+
+
+def put(
+    store: Store, state: SessionState, action: Action, act: Act, shown: dict[str, object], operation: str
+) -> Hold:
+    """Put an act into the ledger, as a new hold or as the live one of the same content."""
+    state.keep(store)
+    return store.ledger.hold(
+        session=state.id,
+        project=state.config.project,
+        action=action,
+        digest=artifact.digest(act),
+        artifact=artifact.encode(act),
+        evidence={**shown, "policy_blob": state.policy_blob},
+        fingerprint=operation,
+        ttl=state.policy.approval.hold_expires,
+        policy=state.config.policy_digest,
+    )
+
+
+def _new(
+    store: Store, state: SessionState, act: artifact.HttpAct, body: Body, action: Action, operation: str
+) -> Hold:
+    if body.path is not None:
+        store.blobs.put_file(body.path)
+    elif body.data:
+        store.blobs.put_bytes(body.data)
+    shown = evidence.of_request(action, act, _beginning(body), purpose=state.purpose(), verification="")
+    return put(store, state, action, act, shown, operation)
+
+
+def _beginning(body: Body) -> bytes | None:
+    if body.data is not None or body.path is None:
+        return body.data
+    with body.path.open("rb") as file:
+        return file.read(evidence.BODY_SHOWN)
+
+
+def replay(store: Store, done: Hold) -> Reply:
+    """The upstream's stored answer to an act that was executed after its approval."""
+    result = done.result or {}
+    pairs = ((str(name), str(value)) for name, value in result.get("headers", ()))
+    headers = tuple(pair for pair in pairs if pair[0].lower() not in artifact.HOP_BY_HOP)
+    stored = result.get("body")
+    return Reply(
+        status=int(result.get("status", 502)),
+        reason=str(result.get("reason", "")),
+        headers=(*headers, *REPLAYED),
+        body=store.blobs.read(stored) if isinstance(stored, str) else b"",
+    )

@@ -1,0 +1,208 @@
+"""Turns a push into a hold, made whole and shown with what it would change. Runs in a worker thread.
+
+Answered as git itself would: a report with a reason for each ref, so that `git push` exits with 1 and
+prints where the push waits.
+"""
+
+import secrets
+import shutil
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from netpolicy.git import report
+from netpolicy.git.pktline import PktError
+from netpolicy.git.receive import Push, parse
+from netpolicy.observe import observe
+from netpolicy.ports import Body, Reply
+from netpolicy.request import Request
+from sandbox.errors import EnclosureError
+from sandbox.workspace import Workspace, load
+from sandbox.workspace.hold_repo import HeldPush, HeldRef, PushRefused, receive
+from sandbox.workspace.scanning import Finding
+from sekisho.broker import artifact, evidence
+from sekisho.broker.artifact import PushAct, RefUpdate
+from sekisho.broker.execute import NotExecuted, execute
+from sekisho.broker.holding import put, same_operation
+from sekisho.broker.state import SessionState
+from sekisho.core.action import Action, Effect
+from sekisho.core.lifecycle import State
+from sekisho.core.refusal import Refusal, git_reason, of_decision, standard, to_git_lines
+from sekisho.core.verdict import Decision, Verdict, judge
+from sekisho.store.errors import LedgerError
+from sekisho.store.holds import Hold
+from sekisho.store.records import draft
+from sekisho.store.store import Store
+
+AUTO_EXPIRES = 300.0  # seconds; an automatic approval is used at once
+PROBE_ANSWER = Reply(status=200, reason="OK", headers=report.HEADERS, body=report.probe_answer())
+
+
+def is_push(request: Request) -> bool:
+    """Whether the answer must be in the form of git's push report."""
+    return request.path.partition("?")[0].endswith("/git-receive-pack")
+
+
+def hold_push(store: Store, state: SessionState, request: Request, body: Body) -> Reply:
+    """Hold, deny, or by a standing rule of the policy send a push. Raises StoreBroken."""
+    action = observe(request, state.world)
+    assert isinstance(action, Action)
+    try:
+        push = parse(request.body or b"")
+    except PktError as error:
+        return _unreadable(request, str(error))
+    act = _act(action, push, state)
+    fingerprint = artifact.digest(act)
+    if (live := same_operation(store, state, fingerprint)) is not None:
+        return _held_reply(push, judge(live.action, state.policy, state.context), live)
+    repository = store.folder / "holds" / f"{fingerprint.removeprefix('sha256:')[:16]}-{secrets.token_hex(4)}"
+    try:
+        held = _receive(push, body, state, repository)
+    except (PushRefused, EnclosureError) as refused:
+        return reject(push, standard("unreadable-push", f"{action.verb} {action.target}", why=str(refused)))
+    action = _with_ancestry(action, held)
+    decision = judge(action, state.policy, state.context)
+    if decision.verdict is Verdict.DENY:
+        shutil.rmtree(repository, ignore_errors=True)
+        return _denied(store, state, push, decision)
+    act = msgspec.structs.replace(act, repository=str(repository))
+    shown = _evidence(store, state, action, held)
+    hold = put(store, state, decision.action, act, shown, fingerprint)
+    if decision.verdict is Verdict.ALLOW and held.secrets.complete and not held.secrets.findings:
+        return _send(store, push, hold, decision)
+    return _held_reply(push, decision, hold)
+
+
+def reject(push: Push, refusal: Refusal) -> Reply:
+    """Every ref rejected with the refusal's reason."""
+    body = report.rejection(push, git_reason(refusal), remote=to_git_lines(refusal))
+    return Reply(status=200, reason="OK", headers=report.HEADERS, body=body)
+
+
+def broken_reply(request: Request, refusal: Refusal) -> Reply:
+    """A push that could not be held, because the gate is broken."""
+    try:
+        return reject(parse(request.body or b""), refusal)
+    except PktError:
+        return _unreadable(request, refusal.why)
+
+
+def _unreadable(request: Request, why: str) -> Reply:
+    text = "\n".join(to_git_lines(standard("unreadable-push", f"git.push {request.url}", why=why)))
+    headers = (("Content-Type", "text/plain; charset=utf-8"),)
+    return Reply(status=403, reason="Denied by sekisho", headers=headers, body=text.encode() + b"\n")
+
+
+def _act(action: Action, push: Push, state: SessionState) -> PushAct:
+    updates = tuple(RefUpdate(ref=c.ref, old=c.old, new=c.new) for c in push.commands)
+    return PushAct(
+        remote=str(action.detail["remote"]),
+        updates=updates,
+        options=push.push_options,
+        transport=state.transport,
+    )
+
+
+def _receive(push: Push, body: Body, state: SessionState, repository: Path) -> HeldPush:
+    workspace = load((state.folder / "workspace.json").read_bytes(), Workspace)
+    offset = push.pack_offset
+    if offset is None:
+        return receive(b"", push.commands, workspace, repository)
+    if body.data is not None:
+        return receive(body.data[offset:], push.commands, workspace, repository)
+    assert body.path is not None
+    pack = repository.with_suffix(".pack")
+    pack.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        with body.path.open("rb") as whole, pack.open("xb") as file:
+            whole.seek(offset)
+            shutil.copyfileobj(whole, file, 1 << 20)
+        return receive(pack, push.commands, workspace, repository)
+    finally:
+        pack.unlink(missing_ok=True)
+
+
+def _with_ancestry(action: Action, held: HeldPush) -> Action:
+    """Force is not visible on the wire: the repository knows."""
+    forward = {ref.ref: ref.is_ancestor for ref in held.refs}
+    refs = [
+        {**entry, "force": None if (known := forward.get(entry["ref"])) is None else not known}
+        for entry in action.detail["refs"]
+    ]
+    return msgspec.structs.replace(action, effect=Effect.EXTERNAL, detail={**action.detail, "refs": refs})
+
+
+def _denied(store: Store, state: SessionState, push: Push, decision: Decision) -> Reply:
+    data = {
+        "code": decision.code,
+        "reason": decision.reason,
+        "instead": decision.instead,
+        "action": decision.action,
+    }
+    subject = f"{decision.action.verb} {decision.action.target}"
+    entry = draft(session=state.id, kind="act.denied", subject=subject, data=msgspec.to_builtins(data))
+    store.journal.append(entry)
+    return reject(push, of_decision(decision))
+
+
+def _held_reply(push: Push, decision: Decision, hold: Hold) -> Reply:
+    if decision.verdict is not Verdict.HOLD:
+        decision = msgspec.structs.replace(decision, verdict=Verdict.HOLD, code="held-push")
+    return reject(push, of_decision(decision, hold=hold.id, count=hold.count))
+
+
+def _send(store: Store, push: Push, hold: Hold, decision: Decision) -> Reply:
+    """A standing rule is the approval; the act is bound, consumed and recorded like any other."""
+    try:
+        if hold.state is State.PENDING:
+            store.ledger.approve(hold.id, f"policy: {decision.reason}", AUTO_EXPIRES)
+        outcome = execute(store, hold.id)
+    except (NotExecuted, LedgerError) as error:
+        refusal = standard("held-push", f"{hold.action.verb} {hold.target}", why=str(error), hold=hold.id)
+        return reject(push, refusal)
+    if outcome.hold.state is State.DONE:
+        remote = [f"sekisho: sent by a standing rule ({decision.reason})"]
+        return Reply(
+            status=200, reason="OK", headers=report.HEADERS, body=report.outcome(push, {}, remote=remote)
+        )
+    said = (outcome.hold.result or {}).get("refs", {})
+    reasons = {c.ref: str(said.get(c.ref, outcome.summary)) for c in push.commands}
+    return Reply(status=200, reason="OK", headers=report.HEADERS, body=report.outcome(push, reasons))
+
+
+def _evidence(store: Store, state: SessionState, action: Action, held: HeldPush) -> dict[str, Any]:
+    diff = store.blobs.put_file(Path(held.diff))
+    shown = evidence.base(action, purpose=state.purpose(), verification="")
+    return {
+        **shown,
+        "changes": "\n".join(_ref_text(ref) for ref in held.refs),
+        "diff": diff.sha256,
+        "diff_cut": held.diff_cut,
+        "objects": held.objects,
+        "size": held.size,
+        "warnings": [*map(_warning, held.secrets.findings), *held.secrets.notes],
+        "recovery": "\n".join(_recovery(action.detail["remote"], entry) for entry in action.detail["refs"]),
+    }
+
+
+def _warning(finding: Finding) -> str:
+    path = finding.path.decode("utf-8", "backslashreplace") or "the message"
+    where = finding.commit[:12] or "the pack"
+    return f"looks like a secret ({finding.rule}): {path} line {finding.line} in {where}"
+
+
+def _ref_text(ref: HeldRef) -> str:
+    commits = [f"  {c.oid[:12]} {c.subject.decode('utf-8', 'backslashreplace')}" for c in ref.log]
+    forward = {True: "fast-forward", False: "FORCE: replaces commits", None: "new, deleted, or unknown here"}
+    lines = [f"{ref.ref}: {ref.old[:12]} -> {ref.new[:12]} ({forward[ref.is_ancestor]})", *commits]
+    return "\n".join([*lines, *ref.notes, ref.diffstat])
+
+
+def _recovery(remote: str, entry: dict[str, Any]) -> str:
+    if entry["op"] == "create":
+        return f"git push {remote} --delete {entry['ref']}"
+    return f"git push --force-with-lease={entry['ref']}:{entry['new']} {remote} {entry['old']}:{entry['ref']}"
+
+
+__all__ = ["PROBE_ANSWER", "broken_reply", "hold_push", "is_push", "reject"]

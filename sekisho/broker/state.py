@@ -1,0 +1,83 @@
+"""One session as its gatekeeper holds it: what was pinned at the start, and what follows from it."""
+
+import hashlib
+from pathlib import Path
+
+import msgspec
+
+from netpolicy.world import World, of_policy
+from sandbox.saferead import read_file
+from sekisho.broker import settings
+from sekisho.broker.artifact import Transport
+from sekisho.broker.config import SessionConfig
+from sekisho.core.policy import Policy
+from sekisho.core.remotes import remote_key
+from sekisho.core.verdict import Context
+from sekisho.store.store import Store
+
+PURPOSE = "purpose.md"
+PURPOSE_LIMIT = 16 * 1024
+
+
+class SessionState(msgspec.Struct, frozen=True, kw_only=True):
+    """`world` is what observing may know, `context` what judging may know, `transport` how approved acts
+    reach their hosts. `policy_blob` is the digest of `policy_text` in the blobs, once `keep` was called."""
+
+    config: SessionConfig
+    policy: Policy
+    policy_text: bytes
+    world: World
+    context: Context
+    transport: Transport
+    roots: bytes
+
+    @property
+    def id(self) -> str:
+        return self.config.session
+
+    @property
+    def folder(self) -> Path:
+        return Path(self.config.folder)
+
+    @property
+    def policy_blob(self) -> str:
+        return hashlib.sha256(self.policy_text).hexdigest()
+
+    def keep(self, store: Store) -> None:
+        """Keep what a hold needs to be executed after this session is gone. Raises StoreBroken."""
+        store.blobs.put_bytes(self.policy_text)
+        store.blobs.put_bytes(self.roots)
+
+    def purpose(self) -> str:
+        """What the agent wrote as its purpose, raw; empty where it wrote none or no plain file."""
+        try:
+            raw = read_file(self.folder / "outbox", PURPOSE.encode(), limit=PURPOSE_LIMIT)
+        except OSError:
+            return ""
+        return raw.decode("utf-8", "replace").strip()
+
+
+def load_state(config: SessionConfig) -> SessionState:
+    """Read what the launcher pinned. Raises OSError, msgspec.DecodeError or msgspec.ValidationError."""
+    text = Path(config.policy_file).read_bytes()
+    policy = settings.decode(text)
+    roots = Path(config.roots).read_bytes()
+    return SessionState(
+        config=config,
+        policy=policy,
+        policy_text=text,
+        world=of_policy(policy),
+        context=Context(remotes=frozenset(_keys(config.remotes))),
+        transport=Transport(resolve=policy.network.resolve, ca=hashlib.sha256(roots).hexdigest()),
+        roots=roots,
+    )
+
+
+def _keys(remotes: tuple[str, ...]) -> list[str]:
+    keys = []
+    for url in remotes:
+        try:
+            keys.append(remote_key(url))
+        except ValueError:
+            continue  # a remote that names no repository lends nothing
+    return keys

@@ -1,0 +1,111 @@
+"""`sekisho demo`: the whole story, for real, on throw-away parts."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sekisho.cli.errors import Trouble
+from sekisho.demo.stage import Stage, set_up
+
+app = typer.Typer(rich_markup_mode=None)
+
+
+@app.command()
+def demo(
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the folder with everything in it.")] = False,
+) -> None:
+    """See the whole story on a throw-away repository and upstream.
+
+    An agent fetches, reads, commits, pushes and posts. The reads pass; the push and the POST are held,
+    shown, approved, and executed exactly once. The upstream's own log is the proof. Nothing of yours is
+    touched, nothing leaves this machine.
+    """
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="sekisho-demo-", delete=not keep) as folder:
+        with set_up(Path(folder)) as stage:
+            _play(stage)
+        if keep:
+            print(f"\neverything is kept in {folder}")
+    print(
+        f"\nThat was all of it, in {time.monotonic() - started:.0f} seconds. Next, in a repository of yours:"
+    )
+    print("  sekisho run -- bash")
+
+
+def _play(stage: Stage) -> None:
+    _title("1. An agent works unattended: sekisho run -- sh agent.sh")
+    session = _session(stage)
+    _title("2. What the upstream saw so far: reads, and not one write")
+    _upstream(stage)
+    _title("3. What waits for a person: sekisho approvals list")
+    _say(stage, "approvals", "list")
+    holds = json.loads(_ask(stage, "approvals", "list", "--json").stdout)
+    _expect(len(holds) == 2, "a push and a POST are held")
+    _title(f"4. One of them in full: sekisho approvals show {holds[0]['id']}")
+    _say(stage, "approvals", "show", holds[0]["id"])
+    _title("5. The person says yes, and only then it is sent: sekisho approvals approve ID")
+    for hold in holds:
+        _say(stage, "approvals", "approve", hold["id"])
+    _title("6. The same approval again: it has been used")
+    again = _ask(stage, "approvals", "approve", holds[0]["id"], good=False)
+    print(_indented(again.stderr), end="")
+    _title("7. What the upstream saw in the end: each write exactly once")
+    _upstream(stage)
+    writes = stage.upstream.journal.writes()
+    _expect(sum("git-receive-pack" in str(w["path"]) for w in writes) >= 1, "the push arrived")
+    _expect(sum(w["name"] == "api.test" for w in writes) == 1, "the POST arrived once")
+    _title("8. The journal, sealed record by record: sekisho audit verify")
+    _say(stage, "audit", "verify")
+    _title(f"9. The work itself is here: sekisho sessions apply {session}")
+    _say(stage, "sessions", "apply", session)
+
+
+def _session(stage: Stage) -> str:
+    done = _ask(
+        stage, "run", "--policy", str(stage.policy), "--json", "--", "sh", "-c", stage.agent.read_text()
+    )
+    *shown, last = done.stdout.splitlines()
+    print(_indented("\n".join(shown) + "\n" + done.stderr), end="")
+    return str(json.loads(last)["session"])
+
+
+def _upstream(stage: Stage) -> None:
+    for entry in stage.upstream.journal.requests():
+        user = f" as {entry['user']}" if entry.get("user") else ""
+        print(f"  upstream  {entry['status']} {entry['method']:5} {entry['name']}{entry['path']}{user}")
+
+
+def _say(stage: Stage, *words: str) -> None:
+    print(_indented(_ask(stage, *words).stdout), end="")
+
+
+def _ask(stage: Stage, *words: str, good: bool = True) -> "subprocess.CompletedProcess[str]":
+    done = stage.sekisho(*words)
+    if (done.returncode == 0) != good:
+        raise Trouble(
+            f"the demo stopped at: sekisho {words[0]} {words[1] if len(words) > 1 else ''}",
+            why=(done.stderr or done.stdout).strip(),
+            instead="`sekisho demo --keep` keeps everything, logs included",
+        )
+    return done
+
+
+def _expect(true: bool, what: str) -> None:
+    if not true:
+        raise Trouble(f"the demo did not go as it must: {what}: no", instead="please report this")
+
+
+def _title(text: str) -> None:
+    colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    print(f"\n\x1b[1m{text}\x1b[0m" if colour else f"\n{text}")
+
+
+def _indented(text: str) -> str:
+    return "".join(f"  {line}\n" for line in text.splitlines())

@@ -1,0 +1,49 @@
+"""What a person is told when a session has ended."""
+
+import json as jsonlib
+import sys
+
+from sekisho.broker.launch import Ended
+from sekisho.core.display import one_line
+
+
+def report_end(ended: Ended, *, json: bool) -> None:
+    """A few lines on standard error; with `json` one line on standard output besides."""
+    for line in lines(ended):
+        print(line, file=sys.stderr)
+    if json:
+        print(jsonlib.dumps(summary(ended)))
+
+
+def lines(ended: Ended) -> list[str]:
+    """Held first: it is what a person has to do something about."""
+    handoff = ended.handoff
+    said = [f"sekisho: session {handoff.session} ended with status {ended.status}"]
+    said += [f"  held {act.id}: {one_line(act.operation)} {one_line(act.target)}" for act in handoff.held]
+    if handoff.held:
+        said.append("  decide: sekisho approvals show ID")
+    said += [f"  denied: {one_line(act.operation)} {one_line(act.target)}" for act in handoff.denied[:5]]
+    said += [f"  gate broken: {one_line(note)}" for note in handoff.gate_broken[:5]]
+    if handoff.changed_files or handoff.commits:
+        said.append(f"  {len(handoff.commits)} commits, {len(handoff.changed_files)} changed files")
+        said.append(f"  look: sekisho sessions diff {handoff.session}")
+        said.append(f"  take: sekisho sessions apply {handoff.session}")
+    return [*said, f"  handoff: {ended.folder / 'handoff.md'}"]
+
+
+def summary(ended: Ended) -> dict[str, object]:
+    """The session for scripts. `outcome` tells clean, held, denied and broken apart."""
+    handoff = ended.handoff
+    outcome = "held" if handoff.held else "denied" if handoff.denied else "clean"
+    return {
+        "session": handoff.session,
+        "status": ended.status,
+        "outcome": "gate-broken" if handoff.gate_broken else outcome,
+        "ended_because": handoff.ended_because,
+        "duration": round(handoff.duration, 3),
+        "held": [act.id for act in handoff.held],
+        "denied": len(handoff.denied),
+        "commits": len(handoff.commits),
+        "changed_files": len(handoff.changed_files),
+        "handoff": str(ended.folder / "handoff.json"),
+    }

@@ -1,0 +1,115 @@
+"""`sekisho policy`: a project's policy file."""
+
+import getpass
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sekisho.broker.settings import PROJECT_FILE, Layer, encode, read_layer
+from sekisho.cli.errors import USAGE, Trouble
+from sekisho.cli.opening import opened
+from sekisho.cli.policies import chosen_policy, unusable
+from sekisho.cli.run import top_level
+from sekisho.cli.show import block
+from sekisho.core.load import PolicyError
+
+app = typer.Typer(
+    no_args_is_help=True, rich_markup_mode=None, help="Make, check, show and trust a project's policy."
+)
+File = Annotated[Path | None, typer.Argument(help=f"The file; by default {PROJECT_FILE} of this repository.")]
+
+TEMPLATE = """version = 1
+
+# Refs that are never forced or deleted.
+[project]
+protected = ["main", "release/*"]
+
+[git]
+# The most specific rule decides; force and delete are never "auto".
+push = [ { ref = "*", gate = "human" } ]
+
+[network]
+# "read": reads anywhere; "listed": only the hosts below; "gated": everything waits.
+default = "read"
+
+# [[network.rule]]
+# host = "api.example.com"
+# method = "POST"
+# path = "/v1/render"
+# effect = "read"
+# examples = { match = ["POST https://api.example.com/v1/render"] }
+"""
+
+
+@app.command()
+def init() -> None:
+    """Write a commented policy file into this repository."""
+    path = top_level(Path.cwd()) / PROJECT_FILE
+    try:
+        with path.open("x") as file:
+            file.write(TEMPLATE)
+    except FileExistsError as error:
+        raise Trouble(
+            f"{path} exists already", instead="`sekisho policy check` reads it", status=USAGE
+        ) from error
+    print(f"wrote {path}\nread it, change it, then: sekisho policy trust")
+
+
+@app.command()
+def check(file: File = None) -> None:
+    """Read a policy file and report every problem by file, line and the nearest right name."""
+    layer = _layer(file)
+    print(f"{layer.path}: fine ({layer.digest})")
+
+
+@app.command()
+def show(
+    file: Annotated[
+        Path | None, typer.Option("--policy", help="A policy file instead of the project's.")
+    ] = None,
+) -> None:
+    """Print the merged policy of this project as JSON."""
+    import msgspec
+
+    with opened() as store:
+        pinned = chosen_policy(store, top_level(Path.cwd()), file)
+    print(msgspec.json.format(encode(pinned.policy)).decode())
+
+
+@app.command()
+def trust(
+    file: File = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask; you have read it.")] = False,
+) -> None:
+    """Show a policy file and trust it as it stands; a later change has to be trusted again."""
+    layer = _layer(file)
+    if not yes:
+        block(layer.text.decode(errors="replace"))
+        if not sys.stdin.isatty():
+            raise Trouble(
+                "there is nobody to ask", instead="run it on a terminal, or with --yes", status=USAGE
+            )
+        typer.confirm("Trust it as it stands?", abort=True)
+    with opened() as store:
+        store.trust.trust(layer.path, layer.digest, getpass.getuser())
+    print(f"{layer.path} is trusted as it stands ({layer.digest})")
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON Schema of policy files, for editors."""
+    import json
+
+    from sekisho.core.schema import schema as policy_schema
+
+    print(json.dumps(policy_schema(), indent=2))
+
+
+def _layer(file: Path | None) -> Layer:
+    path = file or top_level(Path.cwd()) / PROJECT_FILE
+    try:
+        return read_layer(path)
+    except PolicyError as error:
+        raise unusable(error) from error
