@@ -62,7 +62,8 @@ def project_layer(project: Path) -> Layer | None:
 
 def pin(person: Layer | None, project: Layer | None, options: Policy | None = None) -> Pinned:
     """Merge the layers. Raises PolicyError where the merged authority file cannot be read."""
-    policy = merge(person and person.policy, project and project.policy, options)
+    own, theirs = (layer.policy if layer is not None else None for layer in (person, project))
+    policy = merge(own, theirs, options)
     layers = tuple(layer for layer in (person, project) if layer is not None)
     ca = _read(Path(policy.network.ca), LARGEST_NAMED) if policy.network.ca else None
     named = digest(encode(policy), {layer.digest: layer.text for layer in layers})

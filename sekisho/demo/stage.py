@@ -1,4 +1,4 @@
-"""The stage of the demo: a person's repository, a forge and an API behind made-up names, an agent's script."""
+"""The stage of the demo: a person's repository, an agent's script, servers behind made-up names."""
 
 import json
 import os
