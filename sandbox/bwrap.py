@@ -24,10 +24,14 @@ ISOLATION = (
     "ALL",
 )
 
-# Says that it was reached (the halves $2 and $1 in this order, on bwrap's own error output: who merely
-# repeats its arguments never says that), then gives the command its real error output. `exec` yields
-# 127 and 126 as a shell would, which bwrap itself does not.
-ENTRY = 'printf %s "$2$1" >&2; exec 2>&3 3>&-; shift 2; exec "$@"'
+# Runs first inside. Only in this very view is there the file it reads: it repeats the word there on
+# bwrap's own error output, then gives the command its real one. Anywhere else it ends without running
+# the command. `exec` yields 127 and 126 as a shell would, which bwrap itself does not.
+ENTRY_FILE = "/.sekisho"
+ENTRY = (
+    f'read -r word <{ENTRY_FILE} || exit 125; printf %s "$word" >&2; exec 2>&3 3>&-; unset word; exec "$@"'
+)
+CHECK = f'test -L {ENTRY_FILE} || exit 125; exec "$@"'
 ENTRY_STDERR = 3  # dash redirects single-digit descriptors only
 
 
@@ -73,15 +77,27 @@ def args_file(spec: Enclosure, fds: Descriptors) -> bytes:
     return b"".join(option.encode("utf-8", "surrogateescape") + b"\0" for option in options(spec, fds))
 
 
-def argv(spec: Enclosure, *, bwrap: str, args_fd: int) -> list[str]:
-    """The command line for a spec whose argv is executed as it is."""
-    return [bwrap, "--args", str(args_fd), "--", *spec.argv]
+def with_word(spec: Enclosure, word: str) -> Enclosure:
+    """The spec with the file that `entry_argv` reads `word` from."""
+    mark = Mount(kind=MountKind.DATA, target=ENTRY_FILE, content=f"{word}\n".encode(), mode=0o444)
+    return msgspec.structs.replace(spec, mounts=(*spec.mounts, mark))
 
 
-def entry_argv(spec: Enclosure, *, bwrap: str, args_fd: int, halves: tuple[str, str]) -> list[str]:
-    """The command line for a spec whose entry is announced: bwrap's descriptor 2 gets the second half
-    and then the first, and the command's error output is what `ENTRY_STDERR` is in bwrap."""
-    return [bwrap, "--args", str(args_fd), "--", *_entry(spec), *halves, *spec.argv]
+def with_mark(spec: Enclosure) -> Enclosure:
+    """The spec with the mark that `checked` looks for."""
+    mark = Mount(kind=MountKind.LINK, source="inside", target=ENTRY_FILE)
+    return msgspec.structs.replace(spec, mounts=(*spec.mounts, mark))
+
+
+def checked(spec: Enclosure) -> list[str]:
+    """The command of a spec made by `with_mark`, which does not run anywhere else."""
+    return ["/bin/sh", "-c", CHECK, "sekisho", *spec.argv]
+
+
+def entry_argv(spec: Enclosure, *, bwrap: str, args_fd: int) -> list[str]:
+    """The command line for a spec made by `with_word`: once inside, bwrap's descriptor 2 gets the word,
+    and the command's error output is what `ENTRY_STDERR` is in bwrap."""
+    return [bwrap, "--args", str(args_fd), "--", *_entry(spec), *spec.argv]
 
 
 def _entry(spec: Enclosure) -> list[str]:

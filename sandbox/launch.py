@@ -40,9 +40,10 @@ def start(
     """
     _require_one_thread()
     path = bwrap_path or find_bwrap()
-    halves = (secrets.token_hex(8), secrets.token_hex(8))
+    word = secrets.token_hex(16)
+    spec = bwrap.with_word(spec, word)
     with Descriptors(spec, stdio or Stdio()) as descriptors:
-        argv = bwrap.entry_argv(spec, bwrap=path, args_fd=ARGS, halves=halves)
+        argv = bwrap.entry_argv(spec, bwrap=path, args_fd=ARGS)
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             pid = _fork_child(spec, argv, ports, descriptors.wanted, theirs)
@@ -51,7 +52,7 @@ def start(
             control=ours,
             words=descriptors.take_words(),
             info=descriptors.take_info(),
-            proof=halves[1] + halves[0],
+            proof=word,
         )
     try:
         running.sockets.update(_receive_sockets(ours))

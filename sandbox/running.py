@@ -71,7 +71,8 @@ class Running:
 
     def _learn_init(self) -> None:
         """bwrap wrote it before the command could start."""
-        text = b"".join(iter(lambda: os.read(self._info, 4096), b""))
+        ready, _, _ = select.select([self._info], [], [], 5)
+        text = os.read(self._info, 4096) if ready else b""
         try:
             pid = int(json.loads(text)["child-pid"])
         except (ValueError, KeyError, TypeError) as strange:

@@ -50,7 +50,7 @@ def enclosure(
 ) -> Enclosure:
     """The spec: `ro` and `rw` under their own paths, inner ones on top of outer ones, then `mounts`."""
     binds = [_bind(MountKind.RO, path) for path in ro] + [_bind(MountKind.RW, path) for path in rw]
-    return Enclosure(
+    spec = Enclosure(
         argv=(*BOUNDS, *argv),
         workdir=os.path.abspath(cwd),
         mounts=(
@@ -62,6 +62,7 @@ def enclosure(
         ),
         env=ENV | dict(env or {}),
     )
+    return bwrap.with_mark(spec)
 
 
 def _bind(kind: MountKind, path: PathLike) -> Mount:
@@ -116,7 +117,7 @@ def _started(spec: Enclosure) -> "Iterator[tuple[subprocess.Popen[bytes], int]]"
         fds = bwrap.Descriptors(args=-1, data=tuple(data), seccomp=seccomp, status=writing)
         opened.append(args := memory_file(bwrap.args_file(spec, fds)))
         process = subprocess.Popen(
-            bwrap.argv(spec, bwrap=find_bwrap(), args_fd=args),
+            [find_bwrap(), "--args", str(args), "--", *bwrap.checked(spec)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -153,7 +154,7 @@ def wrapper_argv(
     if bwrap.data_of(spec):
         raise ValueError("a wrapper script cannot carry data mounts")
     options = bwrap.options(spec, bwrap.Descriptors(args=-1, seccomp=_SCRIPT_FD))
-    command = shlex.join(["/usr/bin/env", "-i", find_bwrap(), *options, "--", *spec.argv])
+    command = shlex.join(["/usr/bin/env", "-i", find_bwrap(), *options, "--", *bwrap.checked(spec)])
     compiled = Path(folder, "filter.bpf")
     compiled.write_bytes(filter_bytes())
     script = Path(folder, "enclosed")
