@@ -152,7 +152,9 @@ def parse(body: bytes) -> Push:
     capabilities = _text(reader.capabilities or b"").strip()
     push = Push(commands=tuple(reader.commands), capabilities=capabilities, signed=reader.signed)
     position, options = reader.position, list[str]()
-    if "push-options" in push.capability_names:
+    # A certificate holds the options itself; some clients do not repeat them after it.
+    repeated = not (push.signed and body[position : position + 4] == b"PACK")
+    if "push-options" in push.capability_names and repeated:
         options, position = _options(body, position)
     if not push.commands and position < len(body):
         raise PktError("a pack without commands")

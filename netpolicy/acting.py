@@ -1,0 +1,76 @@
+"""GETs that act, by shapes that many self-hosted services share: links, hooks, action parameters. Pure."""
+
+import re
+
+from netpolicy.address import is_loopback_host, is_public, parse_literal
+from netpolicy.call import Call, Finding, external, unknown
+from netpolicy.words import words
+
+_HOOK = re.compile(
+    r"/(?:api/)?webhook(?:-test)?/[^/]+(?:/.*)?|/hooks?/catch/.+|.*/nic/update/?|.*/(?:deploy|build)_hooks/.+"
+    r"|/buildByToken/.*|/generic-webhook-trigger/.*|.*/notifyCommit/?|/macros/s/.+/exec/?|.*/trigger/with/key/.+",
+    re.I,
+)
+_LINK = re.compile(r".*/(?:unsubscribe|opt-?out)(?:\.\w+)?(?:/[^/]*)?/?", re.I)
+_LINK_WITH_TOKEN = re.compile(
+    r".*/(?:confirm|verify|activate|approve|reject|accept|decline|cancel|delete|remove|revoke|logout|signout|sign-out"
+    r"|reset|deactivate|disable|enable|subscribe|vote|like|join|leave|pay|checkout|purge|restart|reboot|shutdown)"
+    r"(?:\.\w+)?/?",
+    re.I,
+)
+_TOKENS = ("token", "key", "sig", "signature", "code", "hash", "t", "uid", "id")
+_ACTION_KEYS = ("action", "do", "cmd", "command", "op", "operation", "act", "method")
+_ACTS = words(
+    "delete remove create update add set post send edit save drop kill stop start restart reboot "
+    "destroy disable enable approve reject reset purge clear insert terminate publish execute exec "
+    "run deploy trigger upload write unsubscribe subscribe logout move rename grant revoke transfer "
+    "pay buy order cancel confirm submit invoke import register unload reload put patch mark close "
+    "open merge push install uninstall shutdown wipe truncate modify change vote like follow invite "
+    "kick ban"
+)
+_ACTS_ANYWHERE = words("delete remove drop destroy purge terminate")
+_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_EMBEDDED = re.compile(r"(?:https?|ftp|gopher|dict|file|ldap):/{1,3}([^/?#\s]*)", re.I)
+_COMES_BACK = frozenset(
+    {"redirect_uri", "redirect", "redirect_url", "return_to", "callback", "next", "continue"}
+)
+
+
+def _acts(value: str) -> bool:
+    words = [word.lower() for word in _WORDS.findall(value)]
+    return bool(words) and (words[0] in _ACTS or not _ACTS_ANYWHERE.isdisjoint(words))
+
+
+def _inner(host: str) -> bool:
+    """Whether an embedded address names a place that is not public."""
+    name = host.rpartition("@")[2]
+    bare = name if name.startswith("[") else name.partition(":")[0]
+    try:
+        literal = parse_literal(bare.lower())
+    except ValueError:
+        return True
+    return is_loopback_host(bare) or (literal is not None and not is_public(literal))
+
+
+def fetches_inner(call: Call) -> Finding | None:
+    """A URL inside the path or a parameter that points where nothing may go: somebody else would fetch it."""
+    texts = [call.path]
+    texts += [value for key, value in call.query if key.lower() not in _COMES_BACK and "://" in value]
+    for text in texts:
+        for match in _EMBEDDED.finditer(text):
+            if _inner(match[1]):
+                return unknown("asks another server to fetch a private address", code="embedded-address")
+    return None
+
+
+def judge(call: Call) -> Finding | None:
+    """A GET (or HEAD) of a shape that acts."""
+    if call.method not in ("GET", "HEAD"):
+        return None
+    if _HOOK.fullmatch(call.path):
+        return external("a hook that acts when it is fetched", code="acting-get")
+    if call.query.has(*_ACTION_KEYS) and any(_acts(value) for value in call.query.all(*_ACTION_KEYS)):
+        return unknown("a parameter names an act", code="acting-get")
+    if _LINK.fullmatch(call.path) or (_LINK_WITH_TOKEN.fullmatch(call.path) and call.query.has(*_TOKENS)):
+        return unknown("a link that may act when it is fetched", code="acting-get")
+    return fetches_inner(call)

@@ -1,0 +1,83 @@
+"""Do all the names of a request agree, and is it framed so that everyone reads the same? Pure."""
+
+import re
+
+from netpolicy.call import Finding, forbidden, unknown
+from netpolicy.canonical import HostError, canonical_host
+from netpolicy.request import Request
+from sekisho.core.patterns import split_port
+
+_TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+_LINES = re.compile("[\x00\r\n]")
+_LENGTH = re.compile(r"0|[1-9][0-9]{0,18}", re.ASCII)
+_TARGET = re.compile(r"[\x00-\x20\x7f]")
+_HTTP = frozenset({"http", "https", "ws", "wss"})
+_ONCE = ("host", "content-length", "transfer-encoding", "content-type", "upgrade", "expect")
+
+
+def _authority(text: str) -> tuple[str, int | None]:
+    """Host and port of an authority. Raises HostError."""
+    if "@" in text:
+        raise HostError("userinfo", "the address carries user information")
+    try:
+        host, port = split_port(text.strip())
+    except ValueError:
+        raise HostError("host-malformed", "the port is no port") from None
+    return canonical_host(host), port
+
+
+def agreed_host(request: Request) -> str:
+    """The one canonical host that target, tunnel, SNI, Host header and authority name.
+
+    Raises HostError (`names-disagree` where they differ, with the port if one is given).
+    """
+    host = canonical_host(request.host)
+    named = [("CONNECT target", request.connect), ("authority", request.authority)]
+    named += [("Host header", value) for value in request.header_values("host")]
+    for what, text in named:
+        if text is None:
+            continue
+        other, port = _authority(text)
+        if other != host or port not in (None, request.port):
+            raise HostError("names-disagree", f"the {what} names {text[:120]} while {host} is dialled")
+    if request.sni is not None and canonical_host(request.sni) != host:
+        raise HostError("names-disagree", f"SNI names {request.sni[:120]} while {host} is dialled")
+    return host
+
+
+def _framing(request: Request, names: list[str]) -> str | None:
+    lengths = request.header_values("content-length")
+    codings = request.header_values("transfer-encoding")
+    if lengths and codings:
+        return "both Content-Length and Transfer-Encoding"
+    if codings and (request.http_version != "1.1" or codings[0].strip().lower() != "chunked"):
+        return "a Transfer-Encoding that servers read differently"
+    if lengths and not _LENGTH.fullmatch(lengths[0]):
+        return "a Content-Length that is no number"
+    return next((f"two {name} headers" for name in _ONCE if names.count(name) > 1), None)
+
+
+def _shape(request: Request) -> str | None:
+    names = [name.lower() for name, _ in request.headers]
+    if not all(_TOKEN.fullmatch(name) for name in names):
+        return "a header name that is none"
+    if _LINES.search("".join([value for _, value in request.headers])):
+        return "a line break or NUL in a header"
+    if not _TOKEN.fullmatch(request.method):
+        return "a method that is none"
+    if _TARGET.search(request.path):
+        return "a space or control character in the target"
+    return _framing(request, names)
+
+
+def malformed(request: Request) -> Finding | None:
+    """Shapes that smuggle: servers along the way would read them differently."""
+    if fault := _shape(request):
+        return forbidden(f"malformed: {fault}", code="request-malformed")
+    if request.scheme not in _HTTP and request.method != "CONNECT":
+        return forbidden(f"the scheme {request.scheme[:20]!r} is not web traffic", code="scheme")
+    if request.http_version in ("1.1", "1.0") and not request.header_values("host"):
+        return forbidden("no Host header", code="host-missing")
+    if "#" in request.path or not (request.method == "CONNECT" or request.path.startswith(("/", "*"))):
+        return unknown("a target that parsers read differently", code="target-odd")
+    return None

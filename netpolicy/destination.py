@@ -1,0 +1,49 @@
+"""Where a request would go: the public internet, the sandbox itself, or where nothing may go. Pure."""
+
+from netpolicy.address import is_loopback, is_loopback_host, is_public, parse_literal
+from netpolicy.call import Finding, forbidden, unknown
+from netpolicy.canonical import oddly_spelled
+from netpolicy.world import World
+
+# Names that mean something only inside somebody's network, whatever a resolver may say.
+_PRIVATE_SUFFIXES = (
+    ".internal", ".local", ".localdomain", ".lan", ".home.arpa", ".svc", ".cluster.local",
+    ".intranet", ".private",
+)  # fmt: skip
+
+
+def is_private_name(host: str) -> bool:
+    """Whether a name is one of an inner network: a single label, or under a suffix of that kind."""
+    return "." not in host or host.endswith(_PRIVATE_SUFFIXES)
+
+
+def _by_literal(spelled: str, address: str, host: str, world: World) -> Finding | None:
+    if host in world.pinned:
+        return None
+    if not is_public(address):
+        return forbidden(f"{address} is not a public address", code="address-private")
+    if oddly_spelled(spelled):
+        return unknown(f"{address} is spelled in a way nobody uses", code="address-odd")
+    return None
+
+
+def refused(spelled: str, host: str, world: World) -> Finding | None:
+    """Why nothing may go to `host` (canonical; `spelled` as on the wire), if so."""
+    if is_loopback_host(spelled):
+        return None
+    address = parse_literal(host)
+    if address is not None:
+        return _by_literal(spelled, address, host, world)
+    if host in world.pinned:
+        return None
+    if is_private_name(host):
+        return forbidden(f"{host} is a name of an inner network", code="name-private")
+    if world.resolved is None:
+        return None
+    if not world.resolved:
+        return unknown(f"{host} does not resolve", code="host-unresolved")
+    bad = next((ip for ip in world.resolved if not is_public(ip)), None)
+    if bad is not None:
+        what = "this machine" if is_loopback(bad) else bad
+        return forbidden(f"{host} resolves to {what}", code="address-private")
+    return None

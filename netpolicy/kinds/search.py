@@ -1,0 +1,144 @@
+"""Search engines and vector stores: which of their POSTs only search. Pure.
+
+Sources: the REST API references of Elasticsearch 8, OpenSearch 2, Meilisearch, Typesense, Qdrant,
+Weaviate, Milvus, Chroma, Pinecone and Algolia.
+"""
+
+from netpolicy.call import Call, Finding
+from netpolicy.kinds import graphql
+from netpolicy.kinds.example import EXTERNAL, JSON, READ, UNKNOWN, Example
+from netpolicy.table import Table
+from netpolicy.words import words
+
+_ANY_INDEX = sorted(
+    words(
+        "_search _msearch _count _search/template _msearch/template _field_caps _validate/query _mget "
+        "_rank_eval _search_shards _termvectors _mtermvectors _terms_enum _analyze _knn_search "
+        "_eql/search _graph/explore"
+    )
+)
+_PER_DOCUMENT = ("_explain/*", "_termvectors/*")
+_CLUSTER = sorted(
+    words(
+        "_search/scroll _sql _sql/translate _query _render/template _render/template/* "
+        "_cluster/allocation/explain _ingest/pipeline/_simulate _ingest/pipeline/*/_simulate "
+        "_index_template/_simulate _index_template/_simulate/* _index_template/_simulate_index/*"
+    )
+)
+
+_ELASTIC_READS = (
+    *(f"GET,POST /{name}" for name in (*_ANY_INDEX, *_CLUSTER)),
+    *(f"GET,POST /<index>/{name}" for name in (*_ANY_INDEX, *_PER_DOCUMENT)),
+    "POST /<index>/_pit",
+    "POST /<index>/_search/point_in_time",
+    # Both free what the caller itself opened.
+    "DELETE /_search/scroll",
+    "DELETE /_pit",
+    "DELETE /_search/point_in_time",
+)
+_ELASTIC_UNKNOWN = (
+    "* /_scripts/painless/_execute",
+    "* /_async_search",
+    "* /<index>/_async_search",
+    "* /_plugins/_sql/**",
+    "* /_plugins/_ppl/**",
+    "* /_msearch/**/_execute",
+)
+_elastic = Table("elasticsearch", read=_ELASTIC_READS, unknown=_ELASTIC_UNKNOWN)
+
+_meilisearch = Table(
+    "meilisearch",
+    read=[
+        "POST /multi-search",
+        "POST /indexes/*/{search,facet-search,similar}",
+        "POST /indexes/*/documents/fetch",
+        "POST /network/search",
+    ],
+)
+_typesense = Table("typesense", read=["POST /multi_search"])
+_qdrant = Table(
+    "qdrant",
+    read=[
+        "POST /collections/*/points",
+        "POST /collections/*/points/{search,scroll,count,recommend,discover,query}",
+        "POST /collections/*/points/{search,recommend,discover,query}/{batch,groups}",
+        "POST /collections/*/points/search/matrix/{pairs,offsets}",
+        "POST /collections/*/facet",
+    ],
+)
+_milvus = Table(
+    "milvus",
+    read=[
+        "POST /v2/vectordb/entities/{search,query,get,hybrid_search,advanced_search}",
+        "POST /v2/vectordb/collections/{list,describe,has,get_stats,get_load_state}",
+        "POST /v2/vectordb/{indexes,partitions,aliases,users,roles,databases}/{list,describe,has,get_stats}",
+        "POST /v1/vector/{search,query,get}",
+    ],
+)
+_chroma = Table("chroma", read=["POST /api/{v1,v2}/**/{query,get,search}"])
+_pinecone = Table(
+    "pinecone",
+    read=[
+        "POST /query",
+        "POST /describe_index_stats",
+        "POST /vectors/fetch_by_metadata",
+        "POST /records/namespaces/*/search",
+    ],
+)
+_algolia = Table(
+    "algolia",
+    read=[
+        "POST /1/indexes/*/{query,queries,browse,objects}",
+        "POST /1/indexes/*/facets/*/query",
+        "POST /1/indexes/*/{rules,synonyms}/search",
+        "POST /1/dictionaries/*/search",
+    ],
+)
+
+
+def _weaviate(call: Call) -> Finding | None:
+    return graphql.judge(call) if call.path.rstrip("/") == "/v1/graphql" else _weaviate_rest.judge(call)
+
+
+_weaviate_rest = Table("weaviate")
+
+KINDS = {
+    "elasticsearch": _elastic.judge,
+    "opensearch": _elastic.judge,
+    "meilisearch": _meilisearch.judge,
+    "typesense": _typesense.judge,
+    "qdrant": _qdrant.judge,
+    "milvus": _milvus.judge,
+    "chroma": _chroma.judge,
+    "pinecone": _pinecone.judge,
+    "algolia": _algolia.judge,
+    "weaviate": _weaviate,
+}
+BODY_WITH_GET = frozenset({"elasticsearch", "opensearch"})
+
+EXAMPLES = (
+    Example("elasticsearch", "POST /logs/_search", READ, b"{}", JSON),
+    Example("elasticsearch", "GET /logs/_search", READ, b"{}", JSON),
+    Example("elasticsearch", "POST /_bulk/_search", EXTERNAL, b"{}", JSON),
+    Example("elasticsearch", "POST /logs/_update/_search", EXTERNAL, b"{}", JSON),
+    Example("elasticsearch", "PUT /_search/pipeline/p", EXTERNAL, b"{}", JSON),
+    Example("elasticsearch", "POST /logs/_search/../_delete_by_query", EXTERNAL, b"{}", JSON),
+    Example("elasticsearch", "POST /_bulk?filter_path=_search", EXTERNAL, b"{}", JSON),
+    Example("elasticsearch", "POST /_scripts/painless/_execute", UNKNOWN, b"{}", JSON),
+    Example("elasticsearch", "DELETE /_search/scroll/_all", EXTERNAL),
+    Example("meilisearch", "POST /indexes/p/search", READ, b"{}", JSON),
+    Example("meilisearch", "POST /indexes/p/documents", EXTERNAL, b"{}", JSON),
+    Example("typesense", "POST /multi_search", READ, b"{}", JSON),
+    Example("typesense", "POST /collections/p/documents/import", EXTERNAL, b"{}", JSON),
+    Example("qdrant", "POST /collections/c/points/query", READ, b"{}", JSON),
+    Example("qdrant", "POST /collections/c/points/delete", EXTERNAL, b"{}", JSON),
+    Example("milvus", "POST /v2/vectordb/entities/search", READ, b"{}", JSON),
+    Example("milvus", "POST /v2/vectordb/entities/delete", EXTERNAL, b"{}", JSON),
+    Example("chroma", "POST /api/v2/tenants/t/databases/d/collections/c/query", READ, b"{}", JSON),
+    Example("pinecone", "POST /query", READ, b"{}", JSON),
+    Example("pinecone", "POST /vectors/upsert", EXTERNAL, b"{}", JSON),
+    Example("algolia", "POST /1/indexes/*/queries", READ, b"{}", JSON),
+    Example("algolia", "POST /1/indexes/p/batch", EXTERNAL, b"{}", JSON),
+    Example("weaviate", "POST /v1/graphql", READ, b'{"query":"{ Get { A { b } } }"}', JSON),
+    Example("weaviate", "POST /v1/objects", EXTERNAL, b"{}", JSON),
+)

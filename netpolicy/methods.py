@@ -1,0 +1,22 @@
+"""What the method alone tells, where nothing better is known (RFC 9110, RFC 4918, RFC 3253). Pure."""
+
+from netpolicy.call import Call, Finding, external, read, unknown
+from netpolicy.words import words
+
+READS = frozenset({"GET", "HEAD", "OPTIONS"})
+WRITES = words(
+    "PUT PATCH DELETE MKCOL MKCALENDAR COPY MOVE LOCK UNLOCK PROPPATCH ACL BIND UNBIND REBIND MERGE "
+    "CHECKOUT CHECKIN UNCHECKOUT MKACTIVITY MKWORKSPACE VERSION-CONTROL LABEL UPDATE LINK UNLINK "
+    "PURGE BAN REFRESH ORDERPATCH MKREDIRECTREF UPDATEREDIRECTREF NOTIFY SUBSCRIBE UNSUBSCRIBE"
+)
+
+
+def judge(call: Call) -> Finding:
+    """GET, HEAD and OPTIONS read, known writes write; the rest cannot be told."""
+    if call.method in READS:
+        return read(f"{call.method} reads", code="http-read")
+    if call.method in WRITES:
+        return external(f"{call.method} changes something", code="http-write")
+    if call.method == "POST":
+        return external("a POST to a host nobody declared", code="post-undeclared")
+    return unknown(f"what {call.method[:20]} does cannot be told", code="method-unknown")

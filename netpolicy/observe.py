@@ -1,0 +1,133 @@
+"""A request -> the act it is: the one entry to all that judges requests. Pure.
+
+First what is never done (names that disagree, shapes that smuggle, addresses that are not public,
+planted secrets), then policy's rules, the sandbox itself, the kind of service, and last what the
+method alone tells. Several readings of one request (other spellings of its path, other methods it
+asks for) count by the most severe.
+"""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from netpolicy import judging, tunnel
+from netpolicy.address import is_loopback_host
+from netpolicy.agreement import agreed_host, malformed
+from netpolicy.answers import SECRET_PARAMETERS, answers
+from netpolicy.call import BodyNeeded, Call, Finding, forbidden, unknown
+from netpolicy.canonical import HostError, PathForm, canonical_path, split_target
+from netpolicy.content import MAX_DECODED, Unreadable
+from netpolicy.destination import refused
+from netpolicy.judging import worst
+from netpolicy.planted import PRIVATE_KEY, finder
+from netpolicy.query import Query
+from netpolicy.request import Request
+from netpolicy.world import World
+from sekisho.core.action import Action, Effect, RuleMatch
+
+# What these find in a name may be a wrong request rather than a forbidden one; both are refused.
+_LOCAL = Finding(effect=Effect.LOCAL, code="loopback", reason="stays inside the sandbox", verb="http.local")
+
+
+class NeedBody(msgspec.Struct, frozen=True):
+    """The class depends on the body; at most `limit` bytes of it are looked at."""
+
+    limit: int
+
+
+def observe(request: Request, world: World, *, final: bool = False) -> Action | NeedBody:
+    """The act that `request` is, or `NeedBody` while its body has not been read.
+
+    A body shorter than `body_size` is taken for its beginning: what needs more of it is unknown.
+    `final` says that no more will come; then the answer is always an Action.
+    """
+    fault = malformed(request)
+    try:
+        host = agreed_host(request)
+    except HostError as error:
+        host, fault = request.host, fault or forbidden(str(error), code=error.code)
+    raw_path, raw_query = split_target(request.path)
+    form = canonical_path(raw_path)
+    call = Call(request, host=host, path=form.path, query=Query(raw_query), tools=world.tools, final=final)
+    fault = fault or refused(request.host, host, world)
+    if fault is not None:
+        return _action(call, fault, world)
+    try:
+        return _action(call, _found(call, form, world), world)
+    except BodyNeeded as needed:
+        return NeedBody(needed.limit)
+
+
+def _found(call: Call, form: PathForm, world: World) -> Finding:
+    if is_loopback_host(call.request.host) and not judging.ruled(call, world):
+        return _LOCAL
+    leaked = _planted(_texts(call), world)
+    if leaked is not None:
+        return leaked
+    if call.method == "CONNECT":
+        return tunnel.judge(call, world)
+    finding = judging.judge(call, form, world)
+    return _with_body(call, finding, world)
+
+
+def _with_body(call: Call, finding: Finding, world: World) -> Finding:
+    """Looks for planted secrets in a body, which a read must show before it passes."""
+    if finding.effect is Effect.MODEL or not call.has_body or finding.code == "telemetry-dropped":
+        return finding
+    if finding.effect is not Effect.READ and call.request.body is None:
+        return finding
+    try:
+        body = call.body if finding.effect is Effect.READ else call.head(MAX_DECODED)
+    except Unreadable as error:
+        doubt = unknown(str(error), code="body-unreadable")
+        return worst([finding, doubt]) if finding.effect is Effect.READ else finding
+    return _planted([body.decode("latin-1")], world) or finding
+
+
+def _texts(call: Call) -> list[str]:
+    """Everything before the body where a text could leave; split texts are also joined."""
+    labels = call.host.replace(".", "") if call.host.count(".") > 1 else call.host
+    joined = "".join(value for _, value in call.query)
+    values = "\n".join(value for _, value in call.request.headers)
+    return [call.request.path, call.host, labels, joined, values]
+
+
+def _planted(texts: Iterable[str], world: World) -> Finding | None:
+    secrets = finder(world.secrets)
+    for text in texts:
+        if PRIVATE_KEY.search(text):
+            return forbidden("a private key would leave", code="planted-secret")
+        if secrets.found(text):
+            return forbidden("a planted secret would leave", code="planted-secret")
+    return None
+
+
+def _target(call: Call) -> str:
+    """The canonical URL; values of parameters that carry secrets are left out."""
+    request = call.request
+    host = f"[{call.host}]" if ":" in call.host else call.host
+    port = "" if request.port == {"http": 80, "https": 443}.get(request.scheme) else f":{request.port}"
+    if call.method == "CONNECT":
+        return f"{host}:{request.port}"
+    query = "&".join(
+        f"{key}={'…' if key.lower() in SECRET_PARAMETERS else value}" if value else key
+        for key, value in call.query
+    )
+    return f"{request.scheme}://{host}{port}{call.path}{'?' if query else ''}{query}"
+
+
+def _action(call: Call, finding: Finding, world: World) -> Action:
+    preset = judging.preset_of(call.host)
+    stakes = preset.stakes if preset is not None else None
+    rule = finding.rule or finding.reason
+    return Action(
+        verb=finding.verb or f"http.{call.method.lower()}",
+        target=finding.target or _target(call),
+        effect=finding.effect,
+        reason=finding.reason,
+        code=finding.code,
+        answers=answers(call, finding, world, stakes),
+        detail=finding.detail,
+        sensitive=finding.sensitive,
+        rules=(RuleMatch(source=finding.source, rule=rule, says=finding.effect.value),),
+    )

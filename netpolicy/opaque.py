@@ -1,0 +1,70 @@
+"""Data in places where a plain read has none: opaque runs in a URL, a cookie, a header, a host name.
+
+On hosts that nobody declared, enough of it makes a GET an upload. Pure.
+"""
+
+import re
+
+from netpolicy.call import Call, Finding, unknown
+from netpolicy.words import words
+
+MAX_IN_URL = 512  # characters
+MAX_IN_HEADERS = 2048
+MAX_IN_HOST = 60
+
+_RUN = re.compile(r"[A-Za-z0-9+/_=.~-]{24,}")
+_WORD = re.compile(r"[A-Za-z]{2,12}|[0-9]{1,4}")
+_DIGIT = re.compile(r"[0-9]")
+_ORDINARY = words(
+    "accept accept-encoding accept-language user-agent content-type host referer origin authorization "
+    "if-none-match if-modified-since range sec-fetch-site traceparent tracestate"
+)
+# Shapes of known credentials, and the hosts they belong to.
+_CREDENTIAL = re.compile(
+    r"(?P<github>gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,})|(?P<gitlab>glpat-[A-Za-z0-9_-]{20,})"
+    r"|(?P<anthropic>sk-ant-[A-Za-z0-9_-]{20,})|(?P<slack>xox[abprs]-[A-Za-z0-9-]{20,})"
+    r"|(?P<aws>AKIA[0-9A-Z]{16})|(?P<npm>npm_[A-Za-z0-9]{36})|(?P<huggingface>hf_[A-Za-z0-9]{30,})"
+    r"|(?P<stripe>[sr]k_live_[A-Za-z0-9]{20,})|(?P<google>AIza[0-9A-Za-z_-]{35})"
+)
+
+
+def _weight(text: str) -> int:
+    """How many characters of `text` look like data rather than words."""
+    total = 0
+    for match in _RUN.finditer(text):
+        run = match[0]
+        words = sum(len(word) for word in re.split(r"[-_./=~+]", run) if _WORD.fullmatch(word))
+        if words * 2 < len(run) and _DIGIT.search(run):
+            total += len(run)
+    return total
+
+
+def _host_weight(host: str) -> int:
+    return sum(
+        len(label)
+        for label in host.split(".")
+        if len(label) > 20 and not label.startswith("xn--") and _weight(label) > 0
+    )
+
+
+def _plain(call: Call) -> str:
+    """Path without its slashes, and the parameters, decoded: data may be cut into segments."""
+    return " ".join([call.path.replace("/", ""), *(f"{key} {value}" for key, value in call.query)])
+
+
+def carries_data(call: Call) -> Finding | None:
+    """Opaque data, or a known service's credential, in a request to an undeclared host."""
+    target = call.request.path
+    if len(target) > MAX_IN_URL and _weight(_plain(call)) > MAX_IN_URL:
+        return unknown("the address carries opaque data", code="opaque-url")
+    if len(call.host) > MAX_IN_HOST and _host_weight(call.host) > MAX_IN_HOST:
+        return unknown("the host name carries opaque data", code="opaque-host")
+    extra = [value for name, value in call.request.headers if name.lower() not in _ORDINARY]
+    if sum(map(len, extra)) > MAX_IN_HEADERS and sum(map(_weight, extra)) > MAX_IN_HEADERS:
+        return unknown("the headers carry opaque data", code="opaque-headers")
+    where = " ".join([target, *extra, call.header("authorization")])
+    if match := _CREDENTIAL.search(where):
+        return unknown(
+            f"a credential of {match.lastgroup} to a host that is not theirs", code="credential-stray"
+        )
+    return None

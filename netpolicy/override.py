@@ -1,0 +1,44 @@
+"""Other methods that a request asks for beside its own: headers and parameters some frameworks obey. Pure."""
+
+from contextlib import suppress
+
+from netpolicy.call import Call, Finding, unknown
+from netpolicy.content import Unreadable
+
+HEADERS = (
+    "x-http-method-override",
+    "x-http-method",
+    "x-method-override",
+    "x-original-method",
+    "x-request-method",
+)
+PARAMETERS = (
+    "_method",
+    "x-http-method-override",
+    "x-http-method",
+    "x-method-override",
+    "httpmethod",
+    "$httpmethod",
+    "_httpmethod",
+)
+PATH_HEADERS = ("x-original-url", "x-rewrite-url", "x-original-uri", "x-override-url")
+
+
+def other_methods(call: Call) -> list[str]:
+    """The methods that headers, parameters and a form name, upper-case, without the call's own."""
+    named = [value for name in HEADERS for value in call.request.header_values(name)]
+    named += call.query.all(*PARAMETERS)
+    if any("%" in key for key, _ in call.query):
+        named += [value for key, value in call.query if "method" in key.lower()]
+    if call.media_type == "application/x-www-form-urlencoded" and call.request.body is not None:
+        with suppress(Unreadable):
+            named += call.form().all(*PARAMETERS)
+    methods = {part.strip().upper() for value in named for part in value.split(",")}
+    return sorted(methods - {call.method, ""})
+
+
+def rewritten(call: Call) -> Finding | None:
+    """A header by which some servers take another path than the one in the request."""
+    if any(name in call.headers for name in PATH_HEADERS):
+        return unknown("a header asks for another path", code="path-override")
+    return None

@@ -1,0 +1,44 @@
+"""Query strings and forms, with every key as often as it stands there. Pure."""
+
+from collections.abc import Iterator
+from urllib.parse import unquote_to_bytes
+
+
+def _decode(text: str) -> str:
+    raw = text.replace("+", " ").encode("utf-8", "surrogateescape")
+    return unquote_to_bytes(raw).decode("utf-8", "replace") if "%" in text else text.replace("+", " ")
+
+
+class Query:
+    """Parameters in wire order, decoded once. Keys keep their case; lookups ignore it when asked to."""
+
+    __slots__ = ("pairs",)
+
+    def __init__(self, text: str = "") -> None:
+        self.pairs: tuple[tuple[str, str], ...] = tuple(
+            (_decode(key), _decode(value))
+            for key, _, value in (part.partition("=") for part in text.split("&"))
+            if key or value
+        )
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return iter(self.pairs)
+
+    def __bool__(self) -> bool:
+        return bool(self.pairs)
+
+    def all(self, *keys: str) -> list[str]:
+        """Every value of any of `keys`, in any case: a server may take the first, the last or either."""
+        if not self.pairs:
+            return []
+        wanted = {key.casefold() for key in keys}
+        return [value for key, value in self.pairs if key.strip().casefold() in wanted]
+
+    def has(self, *keys: str) -> bool:
+        """Whether any of `keys` occurs, in any case."""
+        return bool(self.all(*keys))
+
+    def exactly(self, key: str) -> str | None:
+        """The value of a key that occurs once and in this spelling, else None."""
+        values = self.all(key)
+        return values[0] if len(values) == 1 and (key, values[0]) in self.pairs else None

@@ -1,0 +1,134 @@
+"""Tables of requests: which of a service's calls read and which write. Pure, compiled once.
+
+A row is `METHODS PATH[?QUERY]`: methods joined by commas or `*`; in the path `*` stays in one segment,
+`**` crosses segments (`/a/**` is `/a` and all below, `/**/x` is `/x` at any depth), `{a,b}` is either,
+`<index>` a segment that does not begin with `_`; the query names parameters that must be there
+(`key`, `key=value`). Rows that free something compare case, rows that hold something do not.
+"""
+
+import re
+from collections.abc import Iterable
+
+import msgspec
+
+from netpolicy.call import Call, Finding, dropped
+from sekisho.core.action import Effect
+
+_TOKEN = re.compile(r"/\*\*(?=/|$)|\*\*/?|\*|\{[^}]*\}|<index>|[^*{<]+|<")
+_INDEX = r"(?!_(?!all(?:/|$)))[^/]+"
+
+
+def path_regex(pattern: str) -> str:
+    """The regular expression (for a full match) of a path pattern; a trailing slash may follow."""
+    out = []
+    for token in _TOKEN.findall(pattern):
+        if token == "/**":
+            out.append("(?:/.*)?")
+        elif token.startswith("**"):
+            out.append("(?:.*/)?" if token.endswith("/") else ".*")
+        elif token == "*":
+            out.append("[^/]*")
+        elif token == "<index>":
+            out.append(_INDEX)
+        elif token.startswith("{"):
+            out.append("(?:" + "|".join(re.escape(part) for part in token[1:-1].split(",")) + ")")
+        else:
+            out.append(re.escape(token))
+    return "".join(out) + "/?"
+
+
+class Row(msgspec.Struct, frozen=True):
+    """One compiled row; `text` is the row as written."""
+
+    text: str
+    methods: frozenset[str]
+    path: re.Pattern[str]
+    query: tuple[tuple[str, str | None], ...]
+
+    def matches(self, call: Call) -> bool:
+        if call.method not in self.methods and "*" not in self.methods:
+            return False
+        return self.path.fullmatch(call.path) is not None and all(
+            call.query.has(key) if value is None else value in call.query.all(key)
+            for key, value in self.query
+        )
+
+
+def row(text: str, *, fold: bool) -> Row:
+    """Compiles a row; `fold` ignores case in the path. Raises ValueError if it is malformed."""
+    methods, _, rest = text.partition(" ")
+    path, _, query = rest.strip().partition("?")
+    if not methods or not path.startswith("/"):
+        raise ValueError(f"not a row of a table: {text!r}")
+    conditions = tuple(
+        (key, value if equals else None)
+        for key, equals, value in (part.partition("=") for part in query.split("&") if part)
+    )
+    flags = re.DOTALL | re.IGNORECASE if fold else re.DOTALL
+    return Row(text, frozenset(methods.split(",")), re.compile(path_regex(path), flags), conditions)
+
+
+class Table:
+    """Rows by what they mean, asked from the strictest down; the first that matches decides.
+
+    `rest` is the effect of a POST that no row names (None leaves it to the general rules).
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        drop: Iterable[str] = (),
+        write: Iterable[str] = (),
+        unknown: Iterable[str] = (),
+        model: Iterable[str] = (),
+        read: Iterable[str] = (),
+        rest: Effect | None = Effect.EXTERNAL,
+        source: str | None = None,
+    ) -> None:
+        self.name = name
+        self.rest = rest
+        self.source = source or f"kind:{name}"
+        self.strict = tuple(
+            (effect, tuple(row(text, fold=True) for text in rows))
+            for effect, rows in (("drop", drop), ("write", write), ("unknown", unknown))
+        )
+        self.free = tuple(
+            (effect, tuple(row(text, fold=False) for text in rows))
+            for effect, rows in (("model", model), ("read", read))
+        )
+
+    def held(self, call: Call) -> Finding | None:
+        """What the rows that hold say: telemetry, writes, unknown."""
+        return self._first(self.strict, call)
+
+    def freed(self, call: Call) -> Finding | None:
+        """What the rows that free say: model calls and reads."""
+        return self._first(self.free, call)
+
+    def judge(self, call: Call) -> Finding | None:
+        """What the table says, or None for the general rules to decide."""
+        found = self.held(call) or self.freed(call)
+        if found is None and call.method == "POST" and self.rest is not None:
+            reason = f"a POST that is not among the reads of {self.name}"
+            return Finding(effect=self.rest, reason=reason, source=self.source)
+        return found
+
+    def _first(self, groups: tuple[tuple[str, tuple[Row, ...]], ...], call: Call) -> Finding | None:
+        for meaning, rows in groups:
+            for entry in rows:
+                if entry.matches(call):
+                    return self._finding(meaning, entry)
+        return None
+
+    def _finding(self, meaning: str, entry: Row) -> Finding:
+        if meaning == "drop":
+            return dropped(rule=entry.text, source=self.source)
+        effect = {"write": Effect.EXTERNAL, "unknown": Effect.UNKNOWN}.get(meaning) or Effect(meaning)
+        reason = {
+            "write": f"changes something at {self.name}",
+            "unknown": f"what this does at {self.name} cannot be told",
+            "model": "the agent's own model call",
+            "read": f"only reads from {self.name}",
+        }[meaning]
+        return Finding(effect=effect, reason=reason, rule=entry.text, source=self.source)

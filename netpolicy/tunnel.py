@@ -1,0 +1,24 @@
+"""CONNECT: a tunnel is only a way; what goes through it is judged when it comes. Pure."""
+
+from netpolicy.call import Call, Finding, forbidden, read, unknown
+from netpolicy.world import World
+
+USUAL_PORTS = (443, 80)
+_HANDSHAKE = b"\x16\x03"
+
+
+def judge(call: Call, world: World) -> Finding:
+    """A tunnel to a usual port or a declared service, with TLS in it as far as can be seen."""
+    request = call.request
+    if request.path.strip("/*") or request.scheme in ("https", "wss"):
+        return unknown("an extended CONNECT", code="tunnel-extended")
+    body = request.body or b""
+    if body.startswith(b"SSH-"):
+        return forbidden("ssh inside a tunnel", code="tunnel-ssh")
+    if request.port == 22:
+        return forbidden("a tunnel for ssh", code="tunnel-ssh")
+    if body and not body.startswith(_HANDSHAKE):
+        return unknown("the tunnel carries neither TLS nor anything known", code="tunnel-raw")
+    if request.port not in USUAL_PORTS and world.profile(call.host, request.port) is None:
+        return unknown(f"a tunnel to port {request.port}", code="tunnel-port")
+    return read("a tunnel; what goes through it is judged by itself", code="tunnel", verb="http.tunnel")
