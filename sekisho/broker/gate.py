@@ -19,12 +19,13 @@ from sekisho.broker.replies import refusal_reply
 from sekisho.broker.state import SessionState
 from sekisho.core.action import Action, Effect
 from sekisho.core.refusal import Refusal, gate_broken, of_decision, standard
-from sekisho.core.verdict import Decision, Verdict, judge
+from sekisho.core.verdict import TELEMETRY, Decision, Verdict, judge
 from sekisho.store.errors import StoreBroken
 from sekisho.store.records import draft
 
 LARGEST_BODY = 2 << 30  # bytes of a request body that are collected at all
 LOOKED_AT = 4 << 20  # bytes of a spooled body that deciders see; the digest covers all
+QUIETLY = Reply(status=204, reason="No Content")  # telemetry: its sender is content and does not retry
 CHANGING = (Effect.EXTERNAL, Effect.UNKNOWN)
 
 
@@ -96,6 +97,9 @@ class Gate:
     def _at_once(self, state: SessionState, request: Request, decision: Decision) -> Pass | Refuse | None:
         """The answer to what is denied, or free; None for what has to be recorded in full first."""
         action = decision.action
+        if decision.code == TELEMETRY:
+            self.finished(state.id, request, None, 0)
+            return Refuse(reply=QUIETLY)
         if decision.verdict is Verdict.DENY:
             return self._deny(state, request, decision)
         if decision.verdict is Verdict.HOLD or action.effect in CHANGING:
@@ -180,12 +184,7 @@ def _looked_at(body: Body) -> bytes | None:
 
 
 def _loopback(request: Request) -> Refusal:
-    return standard(
-        "loopback-inside",
-        f"{request.method} {request.url}",
-        why="localhost is the sandbox itself, and the proxy never dials it",
-        instead="ask it directly, without the proxy (NO_PROXY covers localhost, 127.0.0.1 and ::1)",
-    )
+    return standard("loopback-inside", f"{request.method} {request.url}")
 
 
 def _broken_reply(request: Request, reason: str) -> Reply:

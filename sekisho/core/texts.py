@@ -118,5 +118,10 @@ TEXTS: dict[str, Text] = {
     "policy-untrusted": Text(
         "the policy is not trusted as it stands", "a person reads it and runs `sekisho policy trust`"
     ),
+    "telemetry-dropped": Text("telemetry is dropped here, not queued", "nothing needs to be done"),
+    "loopback-inside": Text(
+        "localhost is the sandbox itself, and the proxy never dials it",
+        "ask it directly, without the proxy (NO_PROXY covers localhost, 127.0.0.1 and ::1)",
+    ),
     "gate-broken": BROKEN,
 }

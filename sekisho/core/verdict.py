@@ -36,6 +36,10 @@ VERDICTS: dict[Gate, Verdict] = {
 }
 
 
+TELEMETRY = "telemetry-dropped"
+"""The code of what is refused quietly: nobody should be asked about it, and nothing be queued."""
+
+
 class Context(msgspec.Struct, frozen=True, kw_only=True):
     """What is known beside the act: a checkpoint that covers it exists; the repository's remotes.
 
@@ -123,6 +127,8 @@ def _base(action: Action, steps: list[Classified], policy: Policy, context: Cont
     """What the act itself asks for: the gate table, or for a push its refs."""
     if action.verb == "git.push" and action.effect not in (Effect.FORBIDDEN, Effect.READ):
         return push_report(action, policy, context.remotes)
+    if action.code == TELEMETRY:
+        return Report(opinions=(Opinion(gate=Gate.NEVER, code=TELEMETRY, reason=action.reason),))
     votes = [step.auto for step in steps if step.votes]
     auto = bool(votes) and all(votes)
     gate = gate_of(action, auto_external=auto, checkpointed=context.checkpointed)
