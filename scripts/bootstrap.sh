@@ -145,9 +145,9 @@ install_project() {
   "$venv/bin/python" -m pip install -qq "$source[dev]"
 }
 
-state_of() { { cat "$tree/pyproject.toml"; printf '%s\n' "$tree" "$1"; [ -w "$tree" ] || git_state; } | sum; }
+state_of() { { cat "$tree/pyproject.toml"; printf '%s\n' "$tree" "$1"; [ -w "$tree" ] || source_state; } | sum; }
 
-git_state() { (cd "$tree" && find sekisho shim netpolicy sandbox images -type f -exec sha256sum {} + 2>/dev/null); }
+source_state() { find "$tree" \( -path "$tree/.git" -o -path "$tree/.venv" \) -prune -o -type f -exec sha256sum {} +; }
 
 prepare_venv() {
   local venv=$1 stamp="$1/.sekisho-installed" python state
