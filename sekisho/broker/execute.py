@@ -8,6 +8,7 @@ sent ends as `unknown`, which closes its target until a person has looked.
 import asyncio
 import subprocess
 from pathlib import Path
+from typing import BinaryIO
 
 import msgspec
 
@@ -16,7 +17,7 @@ from sekisho.broker import artifact, credentials, send_http, send_push
 from sekisho.broker.artifact import HttpAct, PushAct, Transport
 from sekisho.core.lifecycle import State
 from sekisho.core.policy import Policy
-from sekisho.store.errors import LedgerError, StoreBroken, Void
+from sekisho.store.errors import LedgerError, StoreBroken, Trouble, Void
 from sekisho.store.holds import Hold
 from sekisho.store.store import Store
 
@@ -83,13 +84,15 @@ def _http(store: Store, hold: Hold, act: HttpAct) -> Outcome:
     address = _dial(act.scheme, act.host, act.port, act.transport)
     tls = send_http.trust(_ca_file(store, act.transport))
     headers = _approved_headers(store, hold, act)
-    body = store.blobs.open(act.body) if act.body else None  # verified against its digest
+    body = _body(store, act)
     try:
         store.ledger.consume(hold.id, None, artifact.digest(act))
         try:
             result = send_http.send(act, body, address=address, tls=tls, headers=headers)
         except send_http.NotSent as error:
             return _finish(store, hold, State.FAILED, f"not sent: {error}", {"error": str(error)})
+        except send_http.Uncertain as error:
+            return _finish(store, hold, State.UNKNOWN, str(error), {"error": str(error)})
         except BaseException as error:
             _finish(store, hold, State.UNKNOWN, str(error), {"error": repr(error)})
             raise
@@ -97,6 +100,19 @@ def _http(store: Store, hold: Hold, act: HttpAct) -> Outcome:
         if body is not None:
             body.close()
     return _answered(store, hold, result)
+
+
+def _body(store: Store, act: HttpAct) -> BinaryIO | None:
+    """The held body, checked against its digest."""
+    if act.body is None:
+        return None
+    try:
+        return store.blobs.open(act.body)
+    except StoreBroken as broken:
+        raise NotExecuted(
+            f"the held body is not there as it was held: {broken.reason}",
+            void=broken.trouble is Trouble.CORRUPT,
+        ) from broken
 
 
 def _answered(store: Store, hold: Hold, result: send_http.HttpResult) -> Outcome:
@@ -108,7 +124,8 @@ def _answered(store: Store, hold: Hold, result: send_http.HttpResult) -> Outcome
         "body": stored.sha256,
         "truncated": result.truncated,
     }
-    state = State.DONE if result.status < 400 else State.FAILED
+    # A 4xx was refused; after a 5xx nobody can say whether the act took effect.
+    state = State.DONE if result.status < 400 else State.FAILED if result.status < 500 else State.UNKNOWN
     return _finish(store, hold, state, f"the upstream answered {result.status} {result.reason}", data)
 
 
@@ -140,6 +157,9 @@ def _push(store: Store, hold: Hold, act: PushAct, interactive: bool) -> Outcome:
     store.ledger.consume(hold.id, None, artifact.digest(act))
     try:
         result = send_push.push(act, repository, reach)
+    except subprocess.TimeoutExpired:
+        said = f"git was cut off after {send_push.TIMEOUT:.0f} seconds"
+        return _finish(store, hold, State.UNKNOWN, said, {"error": said})
     except BaseException as error:
         _finish(store, hold, State.UNKNOWN, repr(error), {"error": repr(error)})
         raise

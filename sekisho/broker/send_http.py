@@ -1,10 +1,11 @@
 """Sends one stored request from outside, to one address that was checked before."""
 
 import http.client
+import re
 import socket
 import ssl
-from collections.abc import Iterator
 from typing import BinaryIO
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -12,6 +13,9 @@ from sekisho.broker.artifact import HttpAct
 
 TIMEOUT = 60.0  # seconds without a byte
 KEEP = 1 << 20  # bytes of the answer that are kept
+BLOCK = 1 << 16  # bytes of a body that are sent at a time
+_UNFIT = re.compile(r"[\x00-\x20\x7f]")
+_ENDS = re.compile(r"[\x00\r\n]")
 
 
 class HttpResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,7 +29,7 @@ class HttpResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NotSent(Exception):
-    """Nothing reached the upstream: the connection could not be made."""
+    """Nothing reached the upstream: the connection could not be made, or the act is no request."""
 
 
 class Uncertain(Exception):
@@ -52,18 +56,19 @@ def send(
 
     Redirects are not followed: another address is another act. Raises NotSent or Uncertain.
     """
-    connection = http.client.HTTPConnection(act.host, act.port, timeout=TIMEOUT)
+    head = _head(act, headers)
     try:
-        connection.sock = _connect(act, address, tls)
+        sock = _connect(act, address, tls)
     except OSError as error:
         raise NotSent(f"cannot connect to {act.host}: {error}") from error
-    try:
-        _write(connection, act, body, headers)
-        return _read(connection)
-    except (OSError, http.client.HTTPException) as error:
-        raise Uncertain(f"the connection to {act.host} broke: {error!r}") from error
-    finally:
-        connection.close()
+    with sock:
+        try:
+            sock.sendall(head)
+            while body is not None and (block := body.read(BLOCK)):
+                sock.sendall(block)
+            return _read(sock, act.method)
+        except (OSError, http.client.HTTPException) as error:
+            raise Uncertain(f"the connection to {act.host} broke: {error!r}") from error
 
 
 def _connect(act: HttpAct, address: tuple[str, int], tls: ssl.SSLContext) -> socket.socket:
@@ -77,36 +82,32 @@ def _connect(act: HttpAct, address: tuple[str, int], tls: ssl.SSLContext) -> soc
         raise
 
 
-def _write(
-    connection: http.client.HTTPConnection,
-    act: HttpAct,
-    body: BinaryIO | None,
-    replaced: tuple[tuple[str, str], ...],
-) -> None:
+def _head(act: HttpAct, replaced: tuple[tuple[str, str], ...]) -> bytes:
+    """Request line and headers as they came over the agent's wire (RFC 9112, 3 and 5). Raises NotSent."""
     names = {name.lower() for name, _ in replaced}
-    connection.putrequest(act.method, act.path, skip_host=True, skip_accept_encoding=True)
-    for name, value in (*(h for h in act.headers if h[0].lower() not in names), *replaced):
-        connection.putheader(name, value.encode("latin-1"))
+    headers = [*(pair for pair in act.headers if pair[0].lower() not in names), *replaced]
+    if not any(name.lower() == "host" for name, _ in headers):
+        headers.insert(0, ("Host", urlsplit(act.url).netloc))
     if act.body is not None or act.method.upper() in ("POST", "PUT", "PATCH"):
-        connection.putheader("Content-Length", str(act.size))
-    connection.endheaders()
-    if body is not None:
-        for chunk in _chunks(body):
-            connection.send(chunk)
+        headers.append(("Content-Length", str(act.size)))
+    parts = [act.method, act.path, *(name for name, _ in headers)]
+    if any(_UNFIT.search(part) for part in parts) or any(_ENDS.search(value) for _, value in headers):
+        raise NotSent("the method, the path or a header holds characters that would end it")
+    lines = [f"{act.method} {act.path} HTTP/1.1", *(f"{name}: {value}" for name, value in headers), "", ""]
+    try:
+        return "\r\n".join(lines).encode("latin-1")
+    except UnicodeEncodeError as error:
+        raise NotSent(f"a header cannot be written: {error.reason}") from error
 
 
-def _chunks(body: BinaryIO) -> Iterator[bytes]:
-    while chunk := body.read(1 << 16):
-        yield chunk
-
-
-def _read(connection: http.client.HTTPConnection) -> HttpResult:
-    response = connection.getresponse()
-    body = response.read(KEEP + 1)
-    return HttpResult(
-        status=response.status,
-        reason=response.reason,
-        headers=tuple(response.getheaders()),
-        body=body[:KEEP],
-        truncated=len(body) > KEEP,
-    )
+def _read(sock: socket.socket, method: str) -> HttpResult:
+    with http.client.HTTPResponse(sock, method=method.upper()) as response:
+        response.begin()
+        body = response.read(KEEP + 1)
+        return HttpResult(
+            status=response.status,
+            reason=response.reason,
+            headers=tuple(response.getheaders()),
+            body=body[:KEEP],
+            truncated=len(body) > KEEP,
+        )

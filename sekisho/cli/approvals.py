@@ -158,6 +158,11 @@ def _execute(store: Store, hold: Hold, json: bool) -> None:
     except NotExecuted as error:
         raise Trouble(f"{hold.id} was not executed; nothing was sent", why=str(error)) from error
     _told(store, hold, f"{hold.id} {outcome.hold.state}: {one_line(outcome.summary)}", json)
+    if outcome.hold.state is State.UNKNOWN:
+        print(
+            f"its target stays closed; look there, then: sekisho approvals settle {hold.id} done|failed",
+            file=sys.stderr,
+        )
     if outcome.hold.state is not State.DONE:
         raise typer.Exit(1)
 
@@ -171,7 +176,7 @@ def deny(
     ] = None,
 ) -> None:
     """Say no; the agent is told the reason."""
-    text = reason_file.read_text() if reason_file else reason
+    text = reason_file.read_text(errors="replace") if reason_file else reason
     if not text.strip():
         raise Trouble(
             "a denial needs a reason", instead="give --reason TEXT or --reason-file FILE", status=USAGE

@@ -2,6 +2,8 @@
 
 import sys
 
+from sekisho.core.display import visible
+
 USAGE = 2
 GATE_BROKEN = 69
 
@@ -18,10 +20,10 @@ class Trouble(Exception):
 
 
 def report(trouble: Trouble) -> int:
-    """Print a trouble on stderr and give its exit status."""
-    print(f"sekisho: {trouble.what}", file=sys.stderr)
+    """Print a trouble on stderr and give its exit status. Its texts may be foreign: all is made visible."""
+    print(f"sekisho: {visible(trouble.what)}", file=sys.stderr)
     if trouble.why:
-        print(f"  why: {trouble.why}", file=sys.stderr)
+        print(f"  why: {visible(trouble.why)}", file=sys.stderr)
     if trouble.instead:
-        print(f"  next: {trouble.instead}", file=sys.stderr)
+        print(f"  next: {visible(trouble.instead)}", file=sys.stderr)
     return trouble.status

@@ -15,8 +15,8 @@ def is_terminal() -> bool:
 
 
 def print_json(value: Any) -> None:
-    """One JSON document on standard output."""
-    print(json.dumps(value, ensure_ascii=False, indent=2, default=str))
+    """One JSON document on standard output; ASCII, so that foreign text in it stays visible."""
+    print(json.dumps(value, indent=2, default=str))
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
