@@ -6,23 +6,26 @@ Texts of the agent's stay raw here; whoever shows them makes them visible.
 
 from typing import Any
 
+from sandbox.workspace.hold_repo import HeldPush, HeldRef
+from sandbox.workspace.scanning import Finding
 from sekisho.broker.artifact import HttpAct
 from sekisho.core.action import Action, Credential, Reach, Stakes
+from sekisho.core.verdict import Decision
 
 BODY_SHOWN = 64 * 1024  # bytes of a body that are shown; the digest covers all of it
 
 _REVERSIBLE = {True: "can be undone", False: "cannot be undone by itself"}
 
 
-def base(action: Action, *, purpose: str, verification: str) -> dict[str, Any]:
+def base(decision: Decision, *, purpose: str, verification: str = "") -> dict[str, Any]:
     """The part that every act has."""
     return {
         "purpose": purpose or "(the agent gave none)",
-        "operation": action.verb,
-        "target": action.target,
-        "why_held": action.reason,
+        "operation": decision.action.verb,
+        "target": decision.action.target,
+        "why_held": decision.reason,
         "verification": verification or "no tests were seen in this session",
-        "risk": risk(action),
+        "risk": risk(decision.action),
         "warnings": [],
     }
 
@@ -43,13 +46,13 @@ def risk(action: Action) -> str:
     return "; ".join(parts)
 
 
-def of_request(action: Action, act: HttpAct, body: bytes | None, **texts: str) -> dict[str, Any]:
-    """Evidence of a held request. `body` is its beginning, None where it is not text."""
+def of_request(decision: Decision, act: HttpAct, body: bytes | None, **texts: str) -> dict[str, Any]:
+    """Evidence of a held request. `body` is its beginning."""
     head = "\n".join(f"{name}: {value}" for name, value in act.headers)
     shown = (body or b"")[:BODY_SHOWN]
     return {
-        **base(action, **texts),
-        "operation": f"{act.method} ({action.verb})",
+        **base(decision, **texts),
+        "operation": f"{act.method} ({decision.action.verb})",
         "target": act.url,
         "changes": f"{act.method} {act.path}\n{head}\n\n{shown.decode('utf-8', 'replace')}",
         "size": act.size,
@@ -57,3 +60,48 @@ def of_request(action: Action, act: HttpAct, body: bytes | None, **texts: str) -
         "shown": len(shown),
         "recovery": "depends on the service; sekisho keeps the exact request and its answer",
     }
+
+
+def of_push(decision: Decision, held: HeldPush, diff: str, **texts: str) -> dict[str, Any]:
+    """Evidence of a held push. `diff` is the digest of the blob that has it in full."""
+    refs = decision.action.detail["refs"]
+    remote = str(decision.action.detail["remote"])
+    return {
+        **base(decision, **texts),
+        "changes": "\n".join(_ref_text(ref) for ref in held.refs),
+        "diff": diff,
+        "diff_cut": held.diff_cut,
+        "objects": held.objects,
+        "size": held.size,
+        "warnings": [*map(_warning, held.secrets.findings), *held.secrets.notes],
+        "recovery": "\n".join(_recovery(remote, entry) for entry in refs),
+    }
+
+
+def _ref_text(ref: HeldRef) -> str:
+    commits = [f"  {c.oid[:12]} {c.subject.decode('utf-8', 'backslashreplace')}" for c in ref.log]
+    lines = [f"{ref.ref}: {_movement(ref)}", *commits]
+    return "\n".join([*lines, *ref.notes, ref.diffstat])
+
+
+def _movement(ref: HeldRef) -> str:
+    old, new = ref.old[:12], ref.new[:12]
+    if not ref.old.strip("0"):
+        return f"new, at {new}"
+    if not ref.new.strip("0"):
+        return f"DELETED, was {old}"
+    if ref.is_ancestor is None:
+        return f"{old} -> {new} (may replace commits)"
+    return f"{old} -> {new} ({'fast-forward' if ref.is_ancestor else 'FORCE: replaces commits'})"
+
+
+def _warning(finding: Finding) -> str:
+    path = finding.path.decode("utf-8", "backslashreplace") or "the message"
+    where = finding.commit[:12] or "the pack"
+    return f"looks like a secret ({finding.rule}): {path} line {finding.line} in {where}"
+
+
+def _recovery(remote: str, entry: dict[str, Any]) -> str:
+    if entry["op"] == "create":
+        return f"git push {remote} --delete {entry['ref']}"
+    return f"git push --force-with-lease={entry['ref']}:{entry['new']} {remote} {entry['old']}:{entry['ref']}"

@@ -143,17 +143,25 @@ def _approved_headers(store: Store, hold: Hold, act: HttpAct) -> tuple[tuple[str
 # -- pushes ----------------------------------------------------------------------------------------
 
 
+def remote_now(store: Store, act: PushAct, project: str, *, only: bool = False) -> dict[str, str]:
+    """The remote's refs, read with the person's login; with `only` just those of the act.
+
+    Raises NotExecuted where they cannot be read.
+    """
+    reach = _reach(store, act, project, interactive=False)
+    try:
+        return send_push.remote_refs(act, Path(project), reach, only=only)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise NotExecuted(f"the remote cannot be read: {error}") from error
+
+
 def _push(store: Store, hold: Hold, act: PushAct, interactive: bool) -> Outcome:
     repository = Path(act.repository)
     if not repository.is_dir():
         raise NotExecuted("the held commits are no longer on this machine")
-    reach = _reach(store, hold, act, interactive)
-    try:
-        now = send_push.remote_refs(act, repository, reach)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise NotExecuted(f"the remote cannot be read: {error}") from error
-    if (why := send_push.moved(act, now)) is not None:
+    if (why := send_push.moved(act, remote_now(store, act, hold.project, only=True))) is not None:
         raise NotExecuted(f"the remote moved: {why}", void=True)
+    reach = _reach(store, act, hold.project, interactive=interactive)
     store.ledger.consume(hold.id, None, artifact.digest(act))
     try:
         result = send_push.push(act, repository, reach)
@@ -187,13 +195,13 @@ def _never_connected(output: str) -> bool:
     )
 
 
-def _reach(store: Store, hold: Hold, act: PushAct, interactive: bool) -> send_push.Reach:
+def _reach(store: Store, act: PushAct, project: str, *, interactive: bool) -> send_push.Reach:
     scheme, host, port = artifact.push_host(act)
     web = scheme in ("http", "https")
     return send_push.Reach(
         address=_dial(scheme, host, port, act.transport) if web else None,
         ca_file=_ca_file(store, act.transport),
-        project=hold.project,
+        project=project,
         interactive=interactive,
     )
 

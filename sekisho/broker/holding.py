@@ -31,9 +31,7 @@ def hold_request(
     operation = _operation(decision.action, act, body)
     if (done := store.ledger.stored_response(state.id, operation, artifact.digest(act))) is not None:
         return replay(store, done)
-    held = same_operation(store, state, operation) or _new(
-        store, state, act, body, decision.action, operation
-    )
+    held = same_operation(store, state, operation) or _new(store, state, act, body, decision, operation)
     return refusal_reply(of_decision(decision, hold=held.id, count=held.count), request)
 
 
@@ -71,14 +69,14 @@ def put(
 
 
 def _new(
-    store: Store, state: SessionState, act: artifact.HttpAct, body: Body, action: Action, operation: str
+    store: Store, state: SessionState, act: artifact.HttpAct, body: Body, decision: Decision, operation: str
 ) -> Hold:
     if body.path is not None:
         store.blobs.put_file(body.path)
     elif body.data:
         store.blobs.put_bytes(body.data)
-    shown = evidence.of_request(action, act, _beginning(body), purpose=state.purpose(), verification="")
-    return put(store, state, action, act, shown, operation)
+    shown = evidence.of_request(decision, act, _beginning(body), purpose=state.purpose())
+    return put(store, state, decision.action, act, shown, operation)
 
 
 def _beginning(body: Body) -> bytes | None:

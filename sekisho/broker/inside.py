@@ -38,19 +38,25 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def enclosure(parts: Parts, environ: Mapping[str, str]) -> Enclosure:
-    """The whole enclosure of a session. Reads where toolchains lie and who commits."""
-    top = parts.workspace.repo
-    tools = toolchain.detect(parts.argv[0], environ, extra=parts.policy.sandbox.mount)
+    """The whole enclosure of a session. Reads where toolchains lie and who commits.
+
+    Raises ValueError for a mount that policy must not name.
+    """
+    top, policy = parts.workspace.repo, parts.policy.sandbox
+    tools = toolchain.detect(
+        parts.argv[0], environ=environ, home=str(Path.home()), workdir=top, extra=policy.mount
+    )
+    shown = absent.view(tools.path, keep=policy.tools.keep, only=policy.tools.only)
     env = environment(
         environ,
         home=HOME,
-        path=tools.path,
+        path=shown.path,
         terminal=parts.terminal,
-        trust=_trust_paths(parts.trust),
+        trust=_trust_paths(),
         extra={**_passed(parts.policy, environ), **tools.env, **_ours(parts)},
     )
     return Enclosure(
-        argv=tools.argv0(parts.argv),
+        argv=parts.argv,
         workdir=os.path.join(top, parts.workspace.prefix) if parts.workspace.prefix else top,
         mounts=(
             *base_mounts(look_at_system(), home=HOME, uid=parts.uid, gid=parts.gid),
@@ -58,9 +64,7 @@ def enclosure(parts: Parts, environ: Mapping[str, str]) -> Enclosure:
             *helper_mounts(person(Path(top)), top),
             *workspace_mounts(parts.workspace, top),
             *_own_files(parts),
-            *absent.mounts(
-                tools.path, keep=parts.policy.sandbox.tools.keep, only=parts.policy.sandbox.tools.only
-            ),
+            *shown.mounts,
         ),
         env=env,
         uid=parts.uid,
@@ -95,7 +99,7 @@ def _passed(policy: Policy, environ: Mapping[str, str]) -> dict[str, str]:
     return {name: environ[name] for name in policy.sandbox.env if name in environ}
 
 
-def _trust_paths(folder: Path) -> Trust:
+def _trust_paths() -> Trust:
     return Trust(bundle=f"{TRUST}/bundle.pem", java=f"{TRUST}/java.p12", wgetrc=f"{TRUST}/wgetrc")
 
 

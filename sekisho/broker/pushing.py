@@ -6,8 +6,8 @@ prints where the push waits.
 
 import secrets
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -19,11 +19,10 @@ from netpolicy.ports import Body, Reply
 from netpolicy.request import Request
 from sandbox.errors import EnclosureError
 from sandbox.workspace import Workspace, load
-from sandbox.workspace.hold_repo import HeldPush, HeldRef, PushRefused, receive
-from sandbox.workspace.scanning import Finding
+from sandbox.workspace.hold_repo import HeldPush, PushRefused, receive
 from sekisho.broker import artifact, evidence
 from sekisho.broker.artifact import PushAct, RefUpdate
-from sekisho.broker.execute import NotExecuted, execute
+from sekisho.broker.execute import NotExecuted, execute, remote_now
 from sekisho.broker.holding import put, same_operation
 from sekisho.broker.state import SessionState
 from sekisho.core.action import Action, Effect
@@ -53,12 +52,13 @@ def hold_push(store: Store, state: SessionState, request: Request, body: Body) -
     except PktError as error:
         return _unreadable(request, str(error))
     act = _act(action, push, state)
+    state.keep(store)
     fingerprint = artifact.digest(act)
     if (live := same_operation(store, state, fingerprint)) is not None:
         return _held_reply(push, judge(live.action, state.policy, state.context), live)
     repository = store.folder / "holds" / f"{fingerprint.removeprefix('sha256:')[:16]}-{secrets.token_hex(4)}"
     try:
-        held = _receive(push, body, state, repository)
+        held = _receive(push, body, state, repository, _known(store, act, state))
     except (PushRefused, EnclosureError) as refused:
         return reject(push, standard("unreadable-push", f"{action.verb} {action.target}", why=str(refused)))
     action = _with_ancestry(action, held)
@@ -67,7 +67,8 @@ def hold_push(store: Store, state: SessionState, request: Request, body: Body) -
         shutil.rmtree(repository, ignore_errors=True)
         return _denied(store, state, push, decision)
     act = msgspec.structs.replace(act, repository=str(repository))
-    shown = _evidence(store, state, action, held)
+    diff = store.blobs.put_file(Path(held.diff))
+    shown = evidence.of_push(decision, held, diff.sha256, purpose=state.purpose())
     hold = put(store, state, decision.action, act, shown, fingerprint)
     if decision.verdict is Verdict.ALLOW and held.secrets.complete and not held.secrets.findings:
         return _send(store, push, hold, decision)
@@ -104,13 +105,21 @@ def _act(action: Action, push: Push, state: SessionState) -> PushAct:
     )
 
 
-def _receive(push: Push, body: Body, state: SessionState, repository: Path) -> HeldPush:
+def _known(store: Store, act: PushAct, state: SessionState) -> list[str]:
+    """What the remote has now, so that only what is new to it is shown and scanned; empty if unreadable."""
+    try:
+        return list(remote_now(store, act, state.config.project).values())
+    except NotExecuted:
+        return []
+
+
+def _receive(push: Push, body: Body, state: SessionState, repository: Path, known: Sequence[str]) -> HeldPush:
     workspace = load((state.folder / "workspace.json").read_bytes(), Workspace)
     offset = push.pack_offset
     if offset is None:
-        return receive(b"", push.commands, workspace, repository)
+        return receive(b"", push.commands, workspace, repository, known=known)
     if body.data is not None:
-        return receive(body.data[offset:], push.commands, workspace, repository)
+        return receive(body.data[offset:], push.commands, workspace, repository, known=known)
     assert body.path is not None
     pack = repository.with_suffix(".pack")
     pack.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -118,7 +127,7 @@ def _receive(push: Push, body: Body, state: SessionState, repository: Path) -> H
         with body.path.open("rb") as whole, pack.open("xb") as file:
             whole.seek(offset)
             shutil.copyfileobj(whole, file, 1 << 20)
-        return receive(pack, push.commands, workspace, repository)
+        return receive(pack, push.commands, workspace, repository, known=known)
     finally:
         pack.unlink(missing_ok=True)
 
@@ -169,40 +178,6 @@ def _send(store: Store, push: Push, hold: Hold, decision: Decision) -> Reply:
     said = (outcome.hold.result or {}).get("refs", {})
     reasons = {c.ref: str(said.get(c.ref, outcome.summary)) for c in push.commands}
     return Reply(status=200, reason="OK", headers=report.HEADERS, body=report.outcome(push, reasons))
-
-
-def _evidence(store: Store, state: SessionState, action: Action, held: HeldPush) -> dict[str, Any]:
-    diff = store.blobs.put_file(Path(held.diff))
-    shown = evidence.base(action, purpose=state.purpose(), verification="")
-    return {
-        **shown,
-        "changes": "\n".join(_ref_text(ref) for ref in held.refs),
-        "diff": diff.sha256,
-        "diff_cut": held.diff_cut,
-        "objects": held.objects,
-        "size": held.size,
-        "warnings": [*map(_warning, held.secrets.findings), *held.secrets.notes],
-        "recovery": "\n".join(_recovery(action.detail["remote"], entry) for entry in action.detail["refs"]),
-    }
-
-
-def _warning(finding: Finding) -> str:
-    path = finding.path.decode("utf-8", "backslashreplace") or "the message"
-    where = finding.commit[:12] or "the pack"
-    return f"looks like a secret ({finding.rule}): {path} line {finding.line} in {where}"
-
-
-def _ref_text(ref: HeldRef) -> str:
-    commits = [f"  {c.oid[:12]} {c.subject.decode('utf-8', 'backslashreplace')}" for c in ref.log]
-    forward = {True: "fast-forward", False: "FORCE: replaces commits", None: "new, deleted, or unknown here"}
-    lines = [f"{ref.ref}: {ref.old[:12]} -> {ref.new[:12]} ({forward[ref.is_ancestor]})", *commits]
-    return "\n".join([*lines, *ref.notes, ref.diffstat])
-
-
-def _recovery(remote: str, entry: dict[str, Any]) -> str:
-    if entry["op"] == "create":
-        return f"git push {remote} --delete {entry['ref']}"
-    return f"git push --force-with-lease={entry['ref']}:{entry['new']} {remote} {entry['old']}:{entry['ref']}"
 
 
 __all__ = ["PROBE_ANSWER", "broken_reply", "hold_push", "is_push", "reject"]

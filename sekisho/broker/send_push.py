@@ -106,9 +106,14 @@ def _authority(act: PushAct) -> str:
     return act.remote.split("://", 1)[1].split("/", 1)[0]
 
 
-def remote_refs(act: PushAct, repository: Path, reach: Reach) -> dict[str, str]:
-    """The remote's refs as they are now, name to object id. Raises OSError when they cannot be read."""
-    found = _git(repository, reach, act, "ls-remote", "--quiet", act.remote, *(u.ref for u in act.updates))
+def remote_refs(act: PushAct, folder: Path, reach: Reach, *, only: bool = False) -> dict[str, str]:
+    """The remote's refs as they are now, name to object id; with `only` those of the act alone.
+
+    `folder` is where git runs. Raises OSError when they cannot be read.
+    """
+    wanted = [update.ref for update in act.updates] if only else []
+    where = folder if folder.is_dir() else Path("/")
+    found = _git(where, reach, act, "ls-remote", "--quiet", act.remote, *wanted)
     if found.returncode:
         raise OSError(found.stderr.decode(errors="replace").strip() or "git ls-remote failed")
     lines = (line.split("\t", 1) for line in found.stdout.decode(errors="surrogateescape").splitlines())

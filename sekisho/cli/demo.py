@@ -55,7 +55,7 @@ def _play(stage: Stage) -> None:
         _say(stage, "approvals", "approve", hold["id"])
     _title("6. The same approval again: it has been used")
     again = _ask(stage, "approvals", "approve", holds[0]["id"], good=False)
-    print(_indented(again.stderr), end="")
+    print(_indented(again.stdout), end="")
     _title("7. What the upstream saw in the end: each write exactly once")
     _upstream(stage)
     writes = stage.upstream.journal.writes()
@@ -72,7 +72,7 @@ def _session(stage: Stage) -> str:
         stage, "run", "--policy", str(stage.policy), "--json", "--", "sh", "-c", stage.agent.read_text()
     )
     *shown, last = done.stdout.splitlines()
-    print(_indented("\n".join(shown) + "\n" + done.stderr), end="")
+    print(_indented("\n".join(shown)), end="")
     return str(json.loads(last)["session"])
 
 
@@ -91,7 +91,7 @@ def _ask(stage: Stage, *words: str, good: bool = True) -> "subprocess.CompletedP
     if (done.returncode == 0) != good:
         raise Trouble(
             f"the demo stopped at: sekisho {words[0]} {words[1] if len(words) > 1 else ''}",
-            why=(done.stderr or done.stdout).strip(),
+            why=done.stdout.strip(),
             instead="`sekisho demo --keep` keeps everything, logs included",
         )
     return done

@@ -45,7 +45,8 @@ class Stage(msgspec.Struct, frozen=True):
             cwd=self.repository,
             env=environ | {"SEKISHO_HOME": str(self.home)},
             stdin=subprocess.DEVNULL,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,  # in the order in which a person sees it
             text=True,
             timeout=120,
         )
