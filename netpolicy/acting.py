@@ -54,7 +54,7 @@ def _inner(host: str) -> bool:
 
 def fetches_inner(call: Call) -> Finding | None:
     """A URL inside the path or a parameter that points where nothing may go: somebody else would fetch it."""
-    texts = [call.path]
+    texts = [call.path] if ":/" in call.path else []
     texts += [value for key, value in call.query if key.lower() not in _COMES_BACK and "://" in value]
     for text in texts:
         for match in _EMBEDDED.finditer(text):

@@ -6,6 +6,7 @@ a host whose last label is a number is an address, or it is nothing.
 
 import ipaddress
 import re
+from functools import lru_cache
 
 _NUMBER = re.compile(r"0[xX][0-9a-fA-F]*|[0-9]+")
 _DOTTED_QUAD = re.compile(r"(?:0|[1-9][0-9]{0,2})(?:\.(?:0|[1-9][0-9]{0,2})){3}")
@@ -82,6 +83,7 @@ def _embedded(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
     return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF) if address in _NAT64 else None
 
 
+@lru_cache(maxsize=4096)
 def is_public(ip: str) -> bool:
     """Whether `ip` is a unicast address of the public internet.
 

@@ -2,12 +2,13 @@
 
 import re
 
-from netpolicy.call import Finding, forbidden, unknown
+from netpolicy.call import Fields, Finding, forbidden, unknown
 from netpolicy.canonical import HostError, canonical_host
 from netpolicy.request import Request
 from sekisho.core.patterns import split_port
 
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+_TOKENS = re.compile(rf"{_TOKEN.pattern}(?:\n{_TOKEN.pattern})*")
 _LINES = re.compile("[\x00\r\n]")
 _LENGTH = re.compile(r"0|[1-9][0-9]{0,18}", re.ASCII)
 _TARGET = re.compile(r"[\x00-\x20\x7f]")
@@ -26,14 +27,14 @@ def _authority(text: str) -> tuple[str, int | None]:
     return canonical_host(host), port
 
 
-def agreed_host(request: Request) -> str:
+def agreed_host(request: Request, fields: Fields) -> str:
     """The one canonical host that target, tunnel, SNI, Host header and authority name.
 
     Raises HostError (`names-disagree` where they differ, with the port if one is given).
     """
     host = canonical_host(request.host)
     named = [("CONNECT target", request.connect), ("authority", request.authority)]
-    named += [("Host header", value) for value in request.header_values("host")]
+    named += [("Host header", value) for value in fields.get("host", ())]
     for what, text in named:
         if text is None:
             continue
@@ -45,21 +46,20 @@ def agreed_host(request: Request) -> str:
     return host
 
 
-def _framing(request: Request, names: list[str]) -> str | None:
-    lengths = request.header_values("content-length")
-    codings = request.header_values("transfer-encoding")
+def _framing(request: Request, fields: Fields) -> str | None:
+    lengths = fields.get("content-length", ())
+    codings = fields.get("transfer-encoding", ())
     if lengths and codings:
         return "both Content-Length and Transfer-Encoding"
     if codings and (request.http_version != "1.1" or codings[0].strip().lower() != "chunked"):
         return "a Transfer-Encoding that servers read differently"
     if lengths and not _LENGTH.fullmatch(lengths[0]):
         return "a Content-Length that is no number"
-    return next((f"two {name} headers" for name in _ONCE if names.count(name) > 1), None)
+    return next((f"two {name} headers" for name in _ONCE if len(fields.get(name, ())) > 1), None)
 
 
-def _shape(request: Request) -> str | None:
-    names = [name.lower() for name, _ in request.headers]
-    if not all(_TOKEN.fullmatch(name) for name in names):
+def _shape(request: Request, fields: Fields) -> str | None:
+    if fields and not _TOKENS.fullmatch("\n".join(fields)):
         return "a header name that is none"
     if _LINES.search("".join([value for _, value in request.headers])):
         return "a line break or NUL in a header"
@@ -67,16 +67,16 @@ def _shape(request: Request) -> str | None:
         return "a method that is none"
     if _TARGET.search(request.path):
         return "a space or control character in the target"
-    return _framing(request, names)
+    return _framing(request, fields)
 
 
-def malformed(request: Request) -> Finding | None:
+def malformed(request: Request, fields: Fields) -> Finding | None:
     """Shapes that smuggle: servers along the way would read them differently."""
-    if fault := _shape(request):
+    if fault := _shape(request, fields):
         return forbidden(f"malformed: {fault}", code="request-malformed")
     if request.scheme not in _HTTP and request.method != "CONNECT":
         return forbidden(f"the scheme {request.scheme[:20]!r} is not web traffic", code="scheme")
-    if request.http_version in ("1.1", "1.0") and not request.header_values("host"):
+    if request.http_version in ("1.1", "1.0") and not fields.get("host"):
         return forbidden("no Host header", code="host-missing")
     if "#" in request.path or not (request.method == "CONNECT" or request.path.startswith(("/", "*"))):
         return unknown("a target that parsers read differently", code="target-odd")

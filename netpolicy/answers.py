@@ -48,7 +48,7 @@ _SPLIT = re.compile(r"[/:.]+")
 
 
 def _credential(call: Call, effect: Effect) -> Credential:
-    known = not _CREDENTIAL_HEADERS.isdisjoint(call.headers) or any(
+    known = not _CREDENTIAL_HEADERS.isdisjoint(call.fields) or any(
         key.lower() in SECRET_PARAMETERS for key, _ in call.query
     )
     if not known:

@@ -16,6 +16,17 @@ NO_TOOLS: Mapping[str, Tool] = MappingProxyType({})
 BODYLESS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 
 
+Fields = dict[str, list[str]]
+
+
+def grouped(request: Request) -> Fields:
+    """The header values by lower-case name, in wire order."""
+    fields: Fields = {}
+    for name, value in request.headers:
+        fields.setdefault(name.lower(), []).append(value)
+    return fields
+
+
 class BodyNeeded(Exception):
     """The class depends on a body that has not been read; at most `limit` bytes of it are looked at."""
 
@@ -47,7 +58,7 @@ class Call:
     `final` says that no more of the body will come: what is missing then is unreadable, not needed.
     """
 
-    __slots__ = ("_body", "_json", "final", "headers", "host", "method", "path", "query", "request", "tools")
+    __slots__ = ("_body", "_json", "fields", "final", "host", "method", "path", "query", "request", "tools")
 
     def __init__(
         self,
@@ -58,6 +69,7 @@ class Call:
         query: Query,
         tools: Mapping[str, Tool] = NO_TOOLS,
         final: bool = False,
+        fields: Fields | None = None,
     ) -> None:
         self.request = request
         self.method = request.method.upper()
@@ -66,7 +78,7 @@ class Call:
         self.query = query
         self.tools = tools
         self.final = final
-        self.headers = {name.lower(): value for name, value in reversed(request.headers)}
+        self.fields = grouped(request) if fields is None else fields
         self._body: bytes | None = None
         self._json: Any = Call
 
@@ -79,13 +91,25 @@ class Call:
         return self._variant(msgspec.structs.replace(self.request, method=method), self.path)
 
     def _variant(self, request: Request, path: str) -> "Call":
-        other = Call(request, host=self.host, path=path, query=self.query, tools=self.tools, final=self.final)
+        other = Call(
+            request,
+            host=self.host,
+            path=path,
+            query=self.query,
+            tools=self.tools,
+            final=self.final,
+            fields=self.fields,
+        )
         other._body, other._json = self._body, self._json
         return other
 
     def header(self, name: str) -> str:
         """The first value of a header (lower-case name), empty if there is none."""
-        return self.headers.get(name, "")
+        return self.fields[name][0] if name in self.fields else ""
+
+    def values(self, name: str) -> list[str]:
+        """Every value of a header (lower-case name)."""
+        return self.fields.get(name, [])
 
     @property
     def media_type(self) -> str:
@@ -105,7 +129,7 @@ class Call:
         if self.request.body_size is not None:
             return self.request.body_size > 0
         length = self.header("content-length").strip()
-        return "transfer-encoding" in self.headers or length not in ("", "0")
+        return "transfer-encoding" in self.fields or length not in ("", "0")
 
     def head(self, limit: int = MAX_DECODED) -> bytes:
         """As much of the body as is there, content codings undone where it is whole.
@@ -121,7 +145,7 @@ class Call:
                     raise Unreadable("the body is too large to be looked at")
                 else:
                     raise BodyNeeded(limit)
-            codings = self.request.header_values("content-encoding")
+            codings = self.values("content-encoding")
             self._body = decoded(raw, codings) if codings else raw
         return self._body
 

@@ -1,6 +1,7 @@
 """One spelling for hosts and paths, and what else a lenient server might make of them. Pure."""
 
 import re
+from functools import lru_cache
 from urllib.parse import unquote_to_bytes
 
 import msgspec
@@ -35,6 +36,7 @@ def _from_unicode(host: str) -> str:
     return ascii_form
 
 
+@lru_cache(maxsize=4096)
 def canonical_host(host: str) -> str:
     """`host` in lower case, without brackets and trailing dot, addresses and international names unified.
 

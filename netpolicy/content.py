@@ -52,7 +52,7 @@ def _deflate(data: bytes) -> bytes:
 
 
 def _brotli(data: bytes) -> bytes:
-    import brotli  # type: ignore[import-untyped]
+    import brotli
 
     stream = brotli.Decompressor()
     try:

@@ -14,7 +14,7 @@ from netpolicy import judging, tunnel
 from netpolicy.address import is_loopback_host
 from netpolicy.agreement import agreed_host, malformed
 from netpolicy.answers import SECRET_PARAMETERS, answers
-from netpolicy.call import BodyNeeded, Call, Finding, forbidden, unknown
+from netpolicy.call import BodyNeeded, Call, Finding, forbidden, grouped, unknown
 from netpolicy.canonical import HostError, PathForm, canonical_path, split_target
 from netpolicy.content import MAX_DECODED, Unreadable
 from netpolicy.destination import refused
@@ -41,14 +41,23 @@ def observe(request: Request, world: World, *, final: bool = False) -> Action | 
     A body shorter than `body_size` is taken for its beginning: what needs more of it is unknown.
     `final` says that no more will come; then the answer is always an Action.
     """
-    fault = malformed(request)
+    fields = grouped(request)
+    fault = malformed(request, fields)
     try:
-        host = agreed_host(request)
+        host = agreed_host(request, fields)
     except HostError as error:
         host, fault = request.host, fault or forbidden(str(error), code=error.code)
     raw_path, raw_query = split_target(request.path)
     form = canonical_path(raw_path)
-    call = Call(request, host=host, path=form.path, query=Query(raw_query), tools=world.tools, final=final)
+    call = Call(
+        request,
+        host=host,
+        path=form.path,
+        query=Query(raw_query),
+        tools=world.tools,
+        final=final,
+        fields=fields,
+    )
     fault = fault or refused(request.host, host, world)
     if fault is not None:
         return _action(call, fault, world)
@@ -85,19 +94,23 @@ def _with_body(call: Call, finding: Finding, world: World) -> Finding:
 
 
 def _texts(call: Call) -> list[str]:
-    """Everything before the body where a text could leave; split texts are also joined."""
-    labels = call.host.replace(".", "") if call.host.count(".") > 1 else call.host
-    joined = "".join(value for _, value in call.query)
-    values = "\n".join(value for _, value in call.request.headers)
-    return [call.request.path, call.host, labels, joined, values]
+    """Everything before the body where a text could leave; split texts are also joined.
+
+    Headers stand by themselves: they repeat from one request to the next.
+    """
+    values = "".join([value for _, value in call.query]) if len(call.query.pairs) > 1 else ""
+    labels = call.host.replace(".", "") if len(call.host) > 24 else ""
+    headers = "\n".join([value for _, value in call.request.headers])
+    slashless = call.request.path.replace("/", "") if len(call.request.path) > 40 else ""
+    return [f"{call.request.path}\n{call.host}\n{labels}\n{values}\n{slashless}", headers]
 
 
 def _planted(texts: Iterable[str], world: World) -> Finding | None:
     secrets = finder(world.secrets)
     for text in texts:
-        if PRIVATE_KEY.search(text):
+        if "PRIVATE KEY" in text and PRIVATE_KEY.search(text):
             return forbidden("a private key would leave", code="planted-secret")
-        if secrets.found(text):
+        if secrets.leaks(text):
             return forbidden("a planted secret would leave", code="planted-secret")
     return None
 

@@ -59,7 +59,7 @@ def carries_data(call: Call) -> Finding | None:
         return unknown("the address carries opaque data", code="opaque-url")
     if len(call.host) > MAX_IN_HOST and _host_weight(call.host) > MAX_IN_HOST:
         return unknown("the host name carries opaque data", code="opaque-host")
-    extra = [value for name, value in call.request.headers if name.lower() not in _ORDINARY]
+    extra = [value for name in call.fields.keys() - _ORDINARY for value in call.fields[name]]
     if sum(map(len, extra)) > MAX_IN_HEADERS and sum(map(_weight, extra)) > MAX_IN_HEADERS:
         return unknown("the headers carry opaque data", code="opaque-headers")
     where = " ".join([target, *extra, call.header("authorization")])

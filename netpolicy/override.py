@@ -21,24 +21,27 @@ PARAMETERS = (
     "$httpmethod",
     "_httpmethod",
 )
-PATH_HEADERS = ("x-original-url", "x-rewrite-url", "x-original-uri", "x-override-url")
+PATH_HEADERS = frozenset(("x-original-url", "x-rewrite-url", "x-original-uri", "x-override-url"))
 
 
 def other_methods(call: Call) -> list[str]:
     """The methods that headers, parameters and a form name, upper-case, without the call's own."""
-    named = [value for name in HEADERS for value in call.request.header_values(name)]
-    named += call.query.all(*PARAMETERS)
-    if any("%" in key for key, _ in call.query):
-        named += [value for key, value in call.query if "method" in key.lower()]
-    if call.media_type == "application/x-www-form-urlencoded" and call.request.body is not None:
+    named = [value for name in HEADERS if name in call.fields for value in call.fields[name]]
+    if call.query:
+        named += call.query.all(*PARAMETERS)
+        # A name decoded twice may be one of them.
+        named += [value for key, value in call.query if "%" in key and "method" in key.lower()]
+    if call.request.body and call.media_type == "application/x-www-form-urlencoded":
         with suppress(Unreadable):
             named += call.form().all(*PARAMETERS)
+    if not named:
+        return []
     methods = {part.strip().upper() for value in named for part in value.split(",")}
     return sorted(methods - {call.method, ""})
 
 
 def rewritten(call: Call) -> Finding | None:
     """A header by which some servers take another path than the one in the request."""
-    if any(name in call.headers for name in PATH_HEADERS):
+    if not PATH_HEADERS.isdisjoint(call.fields):
         return unknown("a header asks for another path", code="path-override")
     return None

@@ -38,7 +38,11 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
             return None
         if host in self.profiles:
             return self.profiles[host]
-        matching = [pattern for pattern in self.profiles if host_matches(pattern, host, port)]
+        matching = [
+            pattern
+            for pattern in self.profiles
+            if ("*" in pattern or ":" in pattern) and host_matches(pattern, host, port)
+        ]
         best = most_specific(matching, specificity)
         return self.profiles[best[0]] if best else None
 

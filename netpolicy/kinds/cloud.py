@@ -40,7 +40,7 @@ def _operation(name: str, doubt: bool) -> Finding:
 
 def aws(call: Call) -> Finding | None:
     """The operation stands in `x-amz-target`, or in `Action` of the query or a form."""
-    names = [value.rpartition(".")[2] for value in call.request.header_values("x-amz-target")]
+    names = [value.rpartition(".")[2] for value in call.values("x-amz-target")]
     try:
         names += call.parameters("Action")
     except Unreadable as error:
@@ -124,7 +124,7 @@ def cosmos(call: Call) -> Finding | None:
     """Cosmos DB: a header and a content type of its own mark a query on the URL that else creates."""
     if call.method != "POST":
         return None
-    marked = [value.strip().lower() for value in call.request.header_values("x-ms-documentdb-isquery")]
+    marked = [value.strip().lower() for value in call.values("x-ms-documentdb-isquery")]
     if marked == ["true"] and call.media_type == "application/query+json":
         return read("a query", code="cosmos-query")
     return external("creates a document", code="cosmos-write")

@@ -47,7 +47,7 @@ def _call_tool(call: Call, params: Any) -> Finding:
     if not isinstance(name, str) or not name or repeats(params, "name"):
         return unknown("a tool call without one name", code="mcp-tool-unnamed", verb="mcp.call")
     detail = {"tool": name}
-    if call.headers.get("mcp-name", name) != name:
+    if "mcp-name" in call.fields and call.values("mcp-name") != [name]:
         reason = f"the header names another tool than the body: {name}"
         return external(reason, code="mcp-mismatch", verb="mcp.call", detail=detail)
     tool = call.tools.get(name)
@@ -60,7 +60,7 @@ def _call_tool(call: Call, params: Any) -> Finding:
 
 
 def _mcp(call: Call, method: str, params: Any) -> Finding:
-    if call.headers.get("mcp-method", method) != method:
+    if "mcp-method" in call.fields and call.values("mcp-method") != [method]:
         return unknown("the header names another method than the body", code="mcp-mismatch", verb="mcp")
     if method == "tools/call":
         return _call_tool(call, params)
