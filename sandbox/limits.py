@@ -1,0 +1,84 @@
+"""Hold a session to its limits: by a control group where there is one, else by looking every second.
+
+An address-space limit is no substitute for memory: Node and Java reserve far more than they use. What
+counts is the proportional set size, which shares shared pages among their users.
+"""
+
+import contextlib
+import time
+
+import psutil
+
+from sandbox import cgroup
+from sandbox.running import Running
+from sandbox.spec import Limits
+
+GRACE = 5.0  # seconds between being asked to end and being killed
+
+
+class Watch:
+    """Made after `launch.start` and before `Running.release`; `tick` is for the relay's loop.
+
+    `timed_out` says that the time limit ended the session (exit status 124). A context manager.
+    """
+
+    def __init__(self, running: Running, limits: Limits, name: str) -> None:
+        self._running, self._limits = running, limits
+        self._deadline = None if limits.time is None else time.monotonic() + limits.time
+        self.timed_out = False
+        self.group = cgroup.create(limits, name)
+        if self.group is not None:
+            try:
+                self.group.add(running.pid)
+            except OSError:
+                self.group.remove()
+                self.group = None
+
+    @property
+    def enforced(self) -> frozenset[str]:
+        """Which of "memory", "pids", "cpus" the kernel enforces; the others are only watched, cpus not
+        even that."""
+        return self.group.holds if self.group is not None else frozenset()
+
+    def tick(self) -> None:
+        """Look once; ends the session when it is over a limit, and says so in `Running.stopped`."""
+        if self._deadline is not None and time.monotonic() >= self._deadline:
+            self.timed_out = self.timed_out or self._running.stopped is None
+            self._running.stop(f"time limit of {self._limits.time:g} s reached", GRACE)
+        memory, pids = self._limits.memory, self._limits.pids
+        processes: list[int] | None = None
+        if memory is not None and "memory" not in self.enforced:
+            processes = self._running.processes()
+            used = sum(map(proportional_size, processes))
+            if used > memory:
+                self._end(f"memory limit of {memory} bytes passed: {used} in use")
+        if pids is not None and "pids" not in self.enforced:
+            count = len(self._running.processes() if processes is None else processes)
+            if count > pids:
+                self._end(f"limit of {pids} processes passed: {count} are running")
+
+    def _end(self, reason: str) -> None:
+        """At once: who is asked to end could take more in the meantime."""
+        self._running.stop(reason, 0)
+        self._running.enforce()
+
+    def note_kernel(self) -> None:
+        """After the end: put down that the kernel killed something for its memory."""
+        if self.group is not None and self.group.out_of_memory() and self._running.stopped is None:
+            self._running.stopped = f"memory limit of {self._limits.memory} bytes passed"
+
+    def __enter__(self) -> "Watch":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.group is not None:
+            self.note_kernel()
+            self._running.close()
+            self.group.remove()
+
+
+def proportional_size(pid: int) -> int:
+    """Bytes of memory of one process; 0 when it is gone or may not be looked at."""
+    with contextlib.suppress(psutil.Error):
+        return int(psutil.Process(pid).memory_full_info().pss)
+    return 0
