@@ -69,6 +69,8 @@ def options(spec: Enclosure, fds: Descriptors) -> list[str]:
     ):
         if number is not None:
             rendered += [option, str(number)]
+    if any("\0" in text for text in (*rendered, *spec.argv)):
+        raise ValueError("a NUL byte would end an option early")
     return rendered
 
 
@@ -115,9 +117,6 @@ def _check(spec: Enclosure, fds: Descriptors) -> None:
         raise ValueError(f"not a command: {spec.argv!r}")
     if len(fds.data) != len(data_of(spec)):
         raise ValueError(f"{len(data_of(spec))} data mounts, {len(fds.data)} descriptors")
-    texts = [*spec.argv, *spec.env, *spec.env.values(), *(m.target for m in spec.mounts)]
-    if any("\0" in text for text in texts + [mount.source for mount in spec.mounts]):
-        raise ValueError("a NUL byte would end an option early")
 
 
 def _mounts(mounts: Sequence[Mount], data_fds: Sequence[int]) -> list[str]:
