@@ -459,3 +459,9 @@ class _Parser:
 
 
 _DECLARE = {"export", "declare", "typeset", "local", "readonly"}
+
+
+def operand(text: str, quoted: bool) -> Word:
+    """What follows the operator of a `${…}`, as a word."""
+    cursor = _Parser(text, 0).cursor
+    return expandable(text, cursor) if quoted else whole_word(text, cursor)

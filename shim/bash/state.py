@@ -1,0 +1,70 @@
+"""What a script has set up so far, as far as its text decides it."""
+
+from dataclasses import dataclass, field, replace
+from posixpath import normpath
+
+from shim.bash.nodes import Command
+
+Value = str | tuple[str, ...]
+
+
+@dataclass
+class State:
+    """`written` maps paths to content (with holes), `programs` paths to the program they now are.
+
+    `positional` is None when nothing is known of the arguments. `config` are git settings made on the
+    way, in order. `made` are paths that did not exist before.
+    """
+
+    cwd: str
+    variables: dict[str, Value] = field(default_factory=dict)
+    functions: dict[str, Command] = field(default_factory=dict)
+    aliases: dict[str, str] = field(default_factory=dict)
+    positional: tuple[str, ...] | None = None
+    name: str = "bash"
+    written: dict[str, str] = field(default_factory=dict)
+    programs: dict[str, str] = field(default_factory=dict)
+    config: tuple[tuple[str, str], ...] = ()
+    made: frozenset[str] = frozenset()
+
+    def copy(self) -> "State":
+        return replace(
+            self,
+            variables=dict(self.variables),
+            functions=dict(self.functions),
+            aliases=dict(self.aliases),
+            written=dict(self.written),
+            programs=dict(self.programs),
+        )
+
+    def absorb(self, sub: "State") -> None:
+        """Takes over what outlives a subshell: files and settings."""
+        self.written.update(sub.written)
+        self.programs.update(sub.programs)
+        self.config = sub.config
+        self.made |= sub.made
+
+    def resolve(self, path: str) -> str:
+        """The absolute, normalised form of a path; holes stay in place."""
+        if path.startswith("/dev/fd/"):
+            return path
+        return normpath(path if path.startswith("/") else f"{self.cwd}/{path}")
+
+    def text(self, name: str) -> str | None:
+        """A variable's text (an array's first element), None if the script did not set it."""
+        value = self.variables.get(name)
+        if isinstance(value, tuple):
+            return value[0] if value else ""
+        return value
+
+
+MAX_STATES = 12
+
+
+def merged(states: list[State]) -> list[State]:
+    """Without duplicates; past `MAX_STATES` the last ones are kept, being the furthest on."""
+    distinct: list[State] = []
+    for state in states:
+        if state not in distinct:
+            distinct.append(state)
+    return distinct[-MAX_STATES:]

@@ -1,0 +1,124 @@
+"""One call of a program, as handlers see it, and the way to say what it does."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from sekisho.core.action import Action, Answers, Credential, Effect, Reach
+from shim.bash.state import State
+from shim.bash.walk import Streams, Walker
+from shim.bash.words import Unreadable
+from shim.context import Context
+from shim.paths import deleted, expanded, note_written, written
+from shim.text import HOLE, known, shown
+
+if TYPE_CHECKING:
+    from shim.judge import Judge
+
+_READ = Answers(reversible=True, reach=Reach.SANDBOX, checkable=True)
+_LOCAL = Answers(reversible=True, reach=Reach.SANDBOX, checkable=True)
+_DESTRUCTIVE = Answers(reversible=False, reach=Reach.SANDBOX)
+_EXTERNAL = Answers(reversible=False, reach=Reach.OUTSIDE, credential=Credential.WRITE)
+_UNKNOWN = Answers(reversible=False, reach=Reach.OUTSIDE)
+ANSWERS = {
+    Effect.READ: _READ,
+    Effect.LOCAL: _LOCAL,
+    Effect.DESTRUCTIVE: _DESTRUCTIVE,
+    Effect.EXTERNAL: _EXTERNAL,
+    Effect.UNKNOWN: _UNKNOWN,
+    Effect.FORBIDDEN: _UNKNOWN,
+}
+
+
+@dataclass
+class Call:
+    """`argv[0]` is the tool's plain name. `stdin` None: nothing is known to be connected."""
+
+    argv: list[str]
+    state: State
+    stdin: str | None
+    walker: Walker
+    judge: "Judge"
+
+    @property
+    def name(self) -> str:
+        return self.argv[0]
+
+    @property
+    def arguments(self) -> list[str]:
+        return self.argv[1:]
+
+    @property
+    def context(self) -> Context:
+        return self.judge.context
+
+    def variable(self, name: str) -> str | None:
+        """A variable as the program would see it; None if it is not known to be set."""
+        value = self.state.text(name)
+        return self.context.environment.get(name) if value is None else value
+
+    # -- saying what happens ---------------------------------------------------------------------
+    def does(
+        self, effect: Effect, target: str, reason: str, *, code: str = "", verb: str = "", **detail: Any
+    ) -> None:
+        """One effect of the call."""
+        self.judge.note(
+            Action(
+                verb=verb or self.name,
+                target=shown(target),
+                effect=effect,
+                reason=reason,
+                code=code or f"{effect.value}-command",
+                answers=ANSWERS[effect],
+                detail={"argv": [shown(word) for word in self.argv[:50]], **detail},
+            )
+        )
+
+    def unknown(self, target: str, reason: str, *, code: str = "effect-unknown") -> None:
+        self.does(Effect.UNKNOWN, target, reason, code=code)
+
+    def deletes(self, paths: Iterable[str], *, recursive: bool = True) -> None:
+        """The call deletes `paths`."""
+        for path in paths:
+            effect, reason = deleted(path, self.state, self.context, recursive=recursive)
+            code = "deletes-files" if effect is Effect.DESTRUCTIVE else ""
+            self.does(effect, path, reason, code=code, verb="file.delete")
+
+    def writes(self, path: str, *, append: bool = False) -> None:
+        """The call writes `path`, over what is there unless `append`."""
+        for one in expanded(path, self.state, self.context) or (path,):
+            effect, reason = written(one, self.state, self.context, append=append)
+            code = "overwrites-file" if effect is Effect.DESTRUCTIVE else ""
+            self.does(effect, one, reason, code=code, verb="file.write")
+            note_written(one, self.state, self.context)
+
+    # -- running something else ------------------------------------------------------------------
+    def runs(self, argv: Sequence[str], *, stdin: str | None = None, state: State | None = None) -> str | None:
+        """The call runs a program with these arguments; tells what that prints."""
+        if not argv:
+            return None
+        return self.judge.nested(self.walker, list(argv), state or self.state, stdin)
+
+    def shell(
+        self,
+        text: str,
+        *,
+        stdin: str | None = None,
+        positional: tuple[str, ...] | None = (),
+        name: str = "sh",
+    ) -> str:
+        """The call hands `text` to a shell; tells what that prints."""
+        if not known(text):
+            self.unknown(name, "a shell runs text that cannot be told", code="dynamic-command")
+            return HOLE
+        inner = replace(self.state.copy(), functions={}, aliases={}, positional=positional, name=name)
+        out: list[str] = []
+        try:
+            for sub in self.walker.text(text, [inner], Streams(stdin, out)):
+                self.state.absorb(sub)
+        except Unreadable as error:
+            self.unknown(name, f"the shell text cannot be read: {error}", code="unreadable-shell")
+        return "".join(out)
+
+
+Handler = Callable[[Call], str | None]

@@ -1,0 +1,33 @@
+"""Environment variables that make a tool run or read something else."""
+
+from fnmatch import fnmatchcase
+
+from shim.call import Call
+from shim.grammar import variables
+from shim.text import HOLE
+
+_UNSAFE_FOLDERS = ("/tmp", "/var/tmp", "/dev/shm")
+
+
+def environment_effects(call: Call) -> None:
+    """Notes what the variables set for this call would do. Built-in defaults are not looked at."""
+    for variable in variables():
+        if not any(fnmatchcase(call.name, pattern) for pattern in variable.tools.split()):
+            continue
+        for name in variable.names.split():
+            value = call.state.text(name)
+            if value is None or value == "" or value in variable.harmless.split():
+                continue
+            if variable.kind == "shell":
+                call.shell(value, name=name)
+            else:
+                call.unknown(name, f"{name} makes {call.name} do what a file or library says", code="environment")
+    path = call.state.text("PATH")
+    if path is not None and any(_unsafe(folder) for folder in path.split(":")):
+        call.unknown("PATH", "programs would come from a folder of the project", code="environment")
+
+
+def _unsafe(folder: str) -> bool:
+    if folder.startswith(HOLE) or folder.endswith(("/.venv/bin", "node_modules/.bin", "venv/bin")):
+        return False
+    return not folder.startswith(("/", "~")) or folder.rstrip("/").startswith(_UNSAFE_FOLDERS)

@@ -1,0 +1,165 @@
+"""What is known of tools, as data: one TOML file a family, read once.
+
+Names and options are written as texts separated by blanks, verbs as lists of patterns over the words
+that are not options (`"s3 ls"`, `"* describe-*"`); the longest and most literal pattern decides.
+"""
+
+import tomllib
+from fnmatch import fnmatchcase
+from functools import cache
+from importlib.resources import files
+
+import msgspec
+
+from sekisho.core.action import Effect
+from shim.options import Spec, spec
+
+
+class Raise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where `option` stands (with a value that matches `value`), the effect is at least `effect`.
+
+    `exactly` sets the effect instead. `verbs` limits it to some verbs, `variable` asks the environment.
+    """
+
+    effect: Effect
+    option: str = ""
+    variable: str = ""
+    value: str = "*"
+    verbs: list[str] = []
+    exactly: bool = False
+
+
+class Nested(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """After `verb` and `skip` more words the rest is a command; `only` effects of it count."""
+
+    verb: str
+    skip: int = 0
+    contained: bool = False
+
+
+class Remote(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Options and variables that send a local tool elsewhere; `local` are the values that do not."""
+
+    options: str = ""
+    variables: str = ""
+    local: str = ""
+
+
+class Tool(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    names: str
+    values: str = ""
+    optional: str = ""
+    flags: str = ""
+    abbreviate: bool = False
+    words: bool = False
+    stop: bool = False
+    bare: Effect | None = None
+    default: Effect = Effect.UNKNOWN
+    read: list[str] = []
+    local: list[str] = []
+    destructive: list[str] = []
+    external: list[str] = []
+    unknown: list[str] = []
+    help: str = ""
+    dry_run: str = ""
+    acts: list[str] = []
+    raises: list[Raise] = []
+    outputs: str = ""
+    shells: str = ""
+    programs: str = ""
+    nested: list[Nested] = []
+    remote: Remote | None = None
+    inspected: bool = False  # its traffic ends on an inspected wire
+    why: str = ""
+
+    def spec(self) -> Spec:
+        return spec(
+            self.values,
+            optional=self.optional,
+            flags=self.flags,
+            abbreviate=self.abbreviate,
+            words=self.words,
+            stop=self.stop,
+        )
+
+    def patterns(self) -> list[tuple[str, Effect]]:
+        """(pattern, effect) of every verb."""
+        return [
+            (pattern, effect)
+            for effect, patterns in (
+                (Effect.READ, self.read),
+                (Effect.LOCAL, self.local),
+                (Effect.DESTRUCTIVE, self.destructive),
+                (Effect.EXTERNAL, self.external),
+                (Effect.UNKNOWN, self.unknown),
+            )
+            for pattern in patterns
+        ]
+
+
+class Variable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An environment variable that makes tools run something else.
+
+    `kind` "shell": its value is a command. "unknown": what it names decides. `harmless` are values
+    without effect, `tools` patterns of tool names.
+    """
+
+    names: str
+    tools: str = "*"
+    kind: str = "unknown"
+    harmless: str = ""
+
+
+class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    tool: list[Tool] = []
+    variable: list[Variable] = []
+    table: dict[str, dict[str, str]] = {}
+
+
+@cache
+def _loaded() -> tuple[_File, ...]:
+    texts = sorted(
+        (entry.name, entry.read_text("utf-8"))
+        for entry in files("shim.grammar").iterdir()
+        if entry.name.endswith(".toml")
+    )
+    return tuple(msgspec.convert(tomllib.loads(text), _File) for _, text in texts)
+
+
+@cache
+def tools() -> dict[str, Tool]:
+    """Every tool by name. A name listed twice is a mistake.
+
+    Raises ValueError for such a name.
+    """
+    found: dict[str, Tool] = {}
+    for one in (tool for file in _loaded() for tool in file.tool):
+        for name in one.names.split():
+            if name in found:
+                raise ValueError(f"{name} is listed twice in the grammar")
+            found[name] = one
+    return found
+
+
+def tool(name: str) -> Tool | None:
+    """What is known of a tool; versions at the end of a name (`python3.11`) are not looked at."""
+    return tools().get(name)
+
+
+def variables() -> list[Variable]:
+    return [variable for file in _loaded() for variable in file.variable]
+
+
+@cache
+def table(name: str) -> dict[str, frozenset[str]]:
+    """A named table of word lists."""
+    for file in _loaded():
+        if name in file.table:
+            return {key: frozenset(words.split()) for key, words in file.table[name].items()}
+    raise KeyError(name)
+
+
+def known_names(pattern: str) -> list[str]:
+    """Names of tools that a pathname pattern matches, those that write first."""
+    names = [name for name in ("git", "curl", "rm", *tools()) if fnmatchcase(name, pattern)]
+    return list(dict.fromkeys(names))

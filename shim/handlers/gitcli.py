@@ -1,0 +1,206 @@
+"""git: options before the verb, settings from every source, aliases, and options that run programs."""
+
+import re
+import shlex
+
+from sekisho.core.action import Effect
+from shim.call import Call, Handler
+from shim.handlers.gitverbs import VERBS, read_only
+from shim.options import Parsed, parse, spec
+from shim.text import HOLE, WILD, known
+
+_GLOBAL = spec(
+    "-C -c --git-dir --work-tree --namespace --super-prefix --config-env --attr-source --exec-path-dir",
+    stop=True,
+)
+_COMMAND_KEYS = re.compile(
+    r"core\.(editor|pager|fsmonitor|askpass|gitproxy|alternaterefscommand)|sequence\.editor|diff\.external|"
+    r"diff\..+\.(command|textconv)|(filter\..+\.(clean|smudge|process))|merge\..+\.driver|"
+    r"(difftool|mergetool|browser|man|guitool)\..+\.cmd|pager\..+|gpg(\..+)?\.program|interactive\.difffilter|"
+    r"uploadpack\.packobjectshook|trailer\..+\.(cmd|command)|sendemail\..*cmd|remote\..+\.(uploadpack|receivepack)",
+    re.IGNORECASE,
+)
+_TRANSPORT_KEYS = re.compile(r"core\.sshcommand", re.IGNORECASE)
+_BOOLEAN = re.compile(r"(?i)true|false|yes|no|on|off|1|0|")
+_HOOKED = {"commit", "merge", "rebase", "checkout", "switch", "am", "pull", "push", "cherry-pick", "revert"}
+_MAX_ALIASES = 8
+
+
+def git(call: Call) -> str | None:
+    """`git [options] VERB …`"""
+    return _git(call, call.arguments, 0)
+
+
+def _git(call: Call, arguments: list[str], depth: int) -> str | None:
+    parsed = parse(arguments, _GLOBAL)
+    words = parsed.words
+    settings = _settings(call, parsed)
+    if not words:
+        bare = parsed.wild or any(HOLE in name for name, _ in parsed.options)
+        effect = Effect.UNKNOWN if bare else Effect.READ
+        call.does(effect, "git", "prints help or the version")
+        return None
+    verb, rest = words[0], words[1:]
+    for folder in parsed.all("-C", "--work-tree"):
+        call.state.cwd, before = call.state.resolve(folder), call.state.cwd
+        if call.state.cwd != before:
+            moved = Call(["git", *rest], call.state.copy(), call.stdin, call.walker, call.judge)
+            call.state.cwd = before
+            call = moved
+    _run_by_settings(call, verb, settings)
+    if parsed.last("--exec-path"):
+        call.unknown("git", "git's own programs would come from elsewhere", code="environment")
+    if parsed.wild or HOLE in verb:
+        call.unknown(verb, "which git command runs cannot be told", code="dynamic-command")
+        return HOLE
+    if rest in (["--help"], ["-h"]) or rest[:1] == ["--help"] or verb in ("help", "version", "--version"):
+        call.does(Effect.READ, f"git {verb}", "prints help", verb="git.help")
+        return None
+    return _verb(call, verb, rest, settings, depth)
+
+
+def _verb(call: Call, verb: str, rest: list[str], settings: dict[str, str], depth: int) -> str | None:
+    function = VERBS.get(verb)
+    if function is not None:
+        _run_by_options(call, verb, rest)
+        function(Call([verb, *rest], call.state, call.stdin, call.walker, call.judge), rest)
+        return None
+    alias = settings.get(f"alias.{verb}".lower())
+    if alias is None or depth > _MAX_ALIASES:
+        call.unknown(f"git {verb}", f"git {verb} is not classified", code="unlisted-tool")
+        return HOLE
+    if alias.startswith("!"):
+        return call.shell(f'{alias[1:]} "$@"', positional=tuple(rest), name=verb, stdin=call.stdin)
+    if not known(alias):
+        call.unknown(f"git {verb}", "what the alias stands for cannot be told", code="dynamic-command")
+        return HOLE
+    return _git(call, [*shlex.split(alias), *rest], depth + 1)
+
+
+def _settings(call: Call, parsed: Parsed) -> dict[str, str]:
+    """Settings in force, later ones winning; `__set__` ones are those of this very command."""
+    found = {key.lower(): value for key, value in call.context.files.git_config(call.state.cwd)}
+    for key, value in (*call.state.config, *_from_environment(call), *_from_options(call, parsed)):
+        found[key.lower()] = value
+        found[f"set:{key.lower()}"] = value
+    return found
+
+
+def _from_options(call: Call, parsed: Parsed) -> list[tuple[str, str]]:
+    out: list[tuple[str, str]] = []
+    for name, value in parsed.options:
+        if name == "-c" and value is not None:
+            key, equals, setting = value.partition("=")
+            out.append((key, setting if equals else "true"))
+        elif name == "--config-env" and value is not None:
+            key, _, variable = value.partition("=")
+            setting_value = call.variable(variable)
+            out.append((key, HOLE if setting_value is None else setting_value))
+    return out
+
+
+def _from_environment(call: Call) -> list[tuple[str, str]]:
+    out: list[tuple[str, str]] = []
+    if call.variable("GIT_CONFIG_PARAMETERS"):
+        try:
+            for item in shlex.split(call.variable("GIT_CONFIG_PARAMETERS") or ""):
+                key, _, value = item.partition("=")
+                out.append((key, value))
+        except ValueError:
+            call.unknown("GIT_CONFIG_PARAMETERS", "settings cannot be told", code="environment")
+    count = call.variable("GIT_CONFIG_COUNT") or "0"
+    if not count.isdigit():
+        call.unknown("GIT_CONFIG_COUNT", "settings cannot be told", code="environment")
+        count = "0"
+    for number in range(min(int(count), 100)):
+        key = call.variable(f"GIT_CONFIG_KEY_{number}")
+        value = call.variable(f"GIT_CONFIG_VALUE_{number}")
+        out.append((HOLE if key is None else key, HOLE if value is None else value))
+    return out
+
+
+def _run_by_settings(call: Call, verb: str, settings: dict[str, str]) -> None:
+    """Settings made by this very command that run something or lead elsewhere."""
+    for marked, value in settings.items():
+        if not marked.startswith("set:"):
+            continue
+        key = marked[4:]
+        if HOLE in key.split("=")[0]:
+            call.unknown(key, "which setting is made cannot be told", code="dynamic-command")
+        elif _COMMAND_KEYS.fullmatch(key) and not _BOOLEAN.fullmatch(value):
+            call.shell(value, stdin=HOLE, name=key)
+        elif _TRANSPORT_KEYS.fullmatch(key):
+            transport(call, value)
+        elif key.startswith("credential.") and value.startswith("!"):
+            call.shell(value[1:], name=key)
+        elif re.fullmatch(r"include(if\..+)?\.path", key):
+            call.unknown(key, "a settings file decides", code="environment")
+        elif key == "core.hookspath" and value not in ("/dev/null", "") and verb in _HOOKED:
+            _hooks(call, value)
+
+
+def _hooks(call: Call, folder: str) -> None:
+    if ("core.hooksPath", folder) in call.state.config:
+        call.does(Effect.LOCAL, folder, "hooks of the project run")
+    else:
+        call.unknown(folder, "hooks of that folder run", code="script-body")
+
+
+def transport(call: Call, command: str) -> None:
+    """A command that git uses to reach a server: plain ssh is what it would use anyway."""
+    if known(command) and re.match(r"(/usr/bin/)?ssh\b", command) and not re.search(r"[;&|`$<>\n]|Command", command):
+        return
+    call.shell(command, stdin=HOLE, name="ssh")
+
+
+_EXECUTES = {
+    "fetch": ("--upload-pack",),
+    "pull": ("--upload-pack",),
+    "clone": ("--upload-pack", "-u"),
+    "ls-remote": ("--upload-pack", "--exec"),
+    "archive": ("--exec",),
+    "push": ("--receive-pack", "--exec"),
+    "grep": ("-O", "--open-files-in-pager"),
+    "rebase": ("-x", "--exec"),
+    "difftool": ("-x", "--extcmd"),
+    "filter-branch": tuple(
+        f"--{kind}-filter" for kind in ("env", "tree", "index", "parent", "msg", "commit", "tag-name")
+    ),
+    "commit": ("--gpg-program",),
+}
+_VALUED = {"-x", "-u", "--exec", "--upload-pack", "--receive-pack", "--extcmd"}
+
+
+def _run_by_options(call: Call, verb: str, rest: list[str]) -> None:
+    names = _EXECUTES.get(verb, ())
+    for position, word in enumerate(rest):
+        if word == "--":
+            break
+        name, equals, value = word.partition("=")
+        abbreviated = [one for one in names if len(name) > 4 and name.startswith("--") and one.startswith(name)]
+        if name in names or abbreviated:
+            takes_next = name in _VALUED or name.endswith("-filter") or bool(abbreviated)
+            text = value if equals else (rest[position + 1] if takes_next and position + 1 < len(rest) else "")
+            if text:
+                call.shell(text, stdin=HOLE, name=f"git {verb}")
+        elif verb in ("grep",) and word.startswith("-O") and len(word) > 2:
+            call.shell(word[2:], stdin=HOLE, name="git grep")
+        elif verb in ("rebase", "difftool") and word.startswith("-x") and len(word) > 2:
+            call.shell(word[2:], name=f"git {verb}")
+        if word.startswith("ext::") and verb not in ("commit", "tag"):
+            call.shell(word[5:], stdin=HOLE, name="git ext")
+
+
+def git_program(call: Call) -> str | None:
+    """`git-VERB` as a program of its own, as in git's exec path."""
+    verb = call.name.removeprefix("git-")
+    inner = Call(["git", verb, *call.arguments], call.state, call.stdin, call.walker, call.judge)
+    return git(inner)
+
+
+HANDLERS: dict[str, Handler] = {
+    "git": git,
+    "hub": git,
+    **{f"git-{verb}": git_program for verb in VERBS if verb not in ("crypt",)},
+}
+__all__ = ["HANDLERS", "WILD", "git", "read_only", "transport"]

@@ -1,0 +1,69 @@
+"""argv -> Action, and shell text -> Action. Pure: nothing is run, files are seen through `Context`."""
+
+from collections.abc import Sequence
+
+from sekisho.core.action import Action, Effect
+from shim.bash.state import State
+from shim.bash.walk import Walker
+from shim.bash.words import Unreadable
+from shim.call import ANSWERS, Call
+from shim.context import Context
+from shim.judge import Judge, judged_shell
+from shim.text import shown
+
+
+def observe(argv: tuple[str, ...], context: Context) -> Action:
+    """What a program started with these arguments would do."""
+    judge = Judge(context)
+    state = initial_state(context)
+    walker = Walker(judge)
+    if any("\0" in word for word in argv) or not argv:
+        return _finished(judge, shown(" ".join(argv)), "no such command line is possible")
+    try:
+        judge.call(argv, state, None, walker)
+    except (Unreadable, RecursionError) as error:
+        Call(list(argv), state, None, walker, judge).unknown(argv[0], f"cannot be read: {error}")
+    return _finished(judge, shown(" ".join(argv)))
+
+
+def observe_shell(command: str, context: Context) -> Action:
+    """What `bash -c command` would do; of its parts the most severe counts."""
+    judge = Judge(context)
+    if "\0" in command:
+        return _finished(judge, shown(command), "no such command line is possible")
+    judged_shell(command, initial_state(context), judge)
+    return _finished(judge, shown(command))
+
+
+def initial_state(context: Context) -> State:
+    """The state a command starts in: a few variables have the same value everywhere."""
+    known: dict[str, str] = {"IFS": " \t\n", "TMPDIR": "/tmp"}
+    known |= dict(context.environment)
+    known |= {"HOME": context.home, "PWD": context.cwd}
+    return State(cwd=context.cwd, variables=dict(known))
+
+
+def _finished(judge: Judge, command: str, broken: str = "") -> Action:
+    worst = judge.worst()
+    if broken or worst is None:
+        effect = Effect.UNKNOWN if broken else Effect.READ
+        return Action(
+            verb="shell",
+            target=command[:200],
+            effect=effect,
+            reason=broken or "nothing is changed",
+            code="unreadable-shell" if broken else "read-command",
+            answers=ANSWERS[effect],
+            detail={"command": command[:2000]},
+        )
+    others = sorted({action.effect.value for action in judge.actions})
+    detail = {**worst.detail, "command": command[:2000], "effects": others}
+    return Action(
+        verb=worst.verb,
+        target=worst.target,
+        effect=worst.effect,
+        reason=worst.reason,
+        code=worst.code,
+        answers=worst.answers,
+        detail=detail,
+    )

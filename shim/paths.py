@@ -1,0 +1,120 @@
+"""What writing or deleting a path loses, judged by where it lies and what stands there."""
+
+import re
+from posixpath import normpath
+
+from sekisho.core.action import Effect
+from shim.bash.state import State
+from shim.context import Context, Kind
+from shim.text import HOLE
+
+TEMPORARY = ("/tmp/", "/var/tmp/", "/dev/shm/")
+SYSTEM = ("/etc/", "/usr/", "/bin/", "/sbin/", "/lib/", "/boot/", "/dev/", "/sys/", "/proc/", "/var/", "/opt/")
+NOWHERE = re.compile(r"/dev/(null|stdout|stderr|tty|zero|full|fd/.*|stdin|pts/\d+)|/proc/self/fd/\d+|-")
+NETWORK = re.compile(r"/dev/(?:tcp|udp)/([^/]+)/")
+REGENERABLE = frozenset(
+    """node_modules build dist target .venv venv __pycache__ .pytest_cache .mypy_cache .ruff_cache .tox .nox
+    coverage htmlcov .nyc_output .next .nuxt .svelte-kit .turbo .parcel-cache .cache .gradle .eggs .hypothesis
+    .terraform .dart_tool .angular .vite .output .serverless .docusaurus .ipynb_checkpoints cmake-build-debug
+    cmake-build-release _build .bundle .yarn-cache .pnpm-store bower_components DerivedData .sass-cache
+    storybook-static .expo .coverage out-tsc""".split()
+)
+REGENERABLE_NAMES = re.compile(
+    r".*\.(pyc|pyo|o|obj|a|class|tmp|temp|swp|bak~|egg-info|dist-info|tsbuildinfo|gcda|gcno|elc)|.*~|\.DS_Store|"
+    r"\.coverage(\..*)?|\.eslintcache|coverage\.xml"
+)
+
+
+def deleted(path: str, state: State, context: Context, *, recursive: bool = True) -> tuple[Effect, str]:
+    """The effect of deleting `path` (a pattern counts as all it can match), and why."""
+    if HOLE in path:
+        return Effect.UNKNOWN, "what would be deleted cannot be told"
+    if not path:
+        return Effect.LOCAL, "nothing is named"
+    absolute = state.resolve(path)
+    if HOLE in absolute:
+        return Effect.UNKNOWN, "the directory cannot be told"
+    if temporary(absolute) and not (context.cwd + "/").startswith(absolute + "/"):
+        return Effect.LOCAL, "a temporary path"
+    if made_here(absolute, state):
+        return Effect.LOCAL, "made by this very command"
+    if regenerable(path, absolute, context):
+        return Effect.LOCAL, "can be made again"
+    return Effect.DESTRUCTIVE, "deletes files that cannot be made again"
+
+
+def made_here(absolute: str, state: State) -> bool:
+    """True for what did not exist before this command."""
+    return any(absolute == path or absolute.startswith(path + "/") for path in state.made)
+
+
+def temporary(absolute: str) -> bool:
+    """True below a temporary folder; the folder itself does not count."""
+    return any(absolute.startswith(folder) and len(absolute) > len(folder) for folder in TEMPORARY)
+
+
+def regenerable(path: str, absolute: str, context: Context) -> bool:
+    """True if a whole part of the path, below the working tree, names what tools make again."""
+    parts = path.split("/")
+    if ".." in parts or "{" in path:
+        return False
+    root = context.files.worktree(context.cwd) or context.cwd
+    if not absolute.startswith(root + "/"):
+        return False
+    inside = absolute[len(root) + 1 :].split("/")
+    for position, part in enumerate(inside):
+        if part in REGENERABLE:
+            return not context.files.tracked_below("/".join([root, *inside[: position + 1]]))
+    name = inside[-1]
+    return bool(REGENERABLE_NAMES.fullmatch(name)) and name.strip("*?[]") != ""
+
+
+def written(
+    path: str, state: State, context: Context, *, append: bool = False, edit: bool = False
+) -> tuple[Effect, str]:
+    """The effect of writing `path`, and why. `append` keeps what is there."""
+    if HOLE in path and not path.startswith("/tmp/tmp.XXX"):
+        return Effect.UNKNOWN, "where it would write cannot be told"
+    if NOWHERE.fullmatch(path):
+        return Effect.READ, "nothing is kept"
+    absolute = state.resolve(path)
+    if HOLE in absolute:
+        return Effect.UNKNOWN, "the directory cannot be told"
+    if temporary(absolute) or made_here(absolute, state):
+        return Effect.LOCAL, "a temporary path"
+    if absolute.startswith(SYSTEM):
+        return Effect.DESTRUCTIVE, "writes to the system's own files"
+    if append:
+        return Effect.LOCAL, "adds to a file"
+    if regenerable(path, absolute, context):
+        return Effect.LOCAL, "can be made again"
+    return _over(path, absolute, context)
+
+
+def _over(path: str, absolute: str, context: Context) -> tuple[Effect, str]:
+    root = context.files.worktree(context.cwd) or context.cwd
+    visible = absolute.startswith(root + "/") or path.startswith("../")
+    kind = context.files.kind(absolute) if visible else Kind.OTHER
+    if kind is Kind.ABSENT:
+        return Effect.LOCAL, "a new file"
+    if kind is Kind.FOLDER:
+        return Effect.LOCAL, "a name inside a folder"
+    if kind is Kind.FILE and context.files.committed(absolute):
+        return Effect.LOCAL, "the file's content is in git"
+    return Effect.DESTRUCTIVE, "overwrites what git does not have"
+
+
+def note_written(path: str, state: State, context: Context) -> None:
+    """Remembers that the command makes `path`, so that it may delete it again."""
+    absolute = state.resolve(path)
+    root = context.files.worktree(context.cwd) or context.cwd
+    inside = HOLE not in absolute and absolute.startswith(root + "/")
+    if inside and context.files.kind(absolute) is Kind.ABSENT:
+        state.made |= {absolute}
+
+
+def expanded(path: str, state: State, context: Context) -> tuple[str, ...]:
+    """The paths a pattern stands for; the pattern itself where that cannot be told."""
+    if HOLE in path or not re.search(r"[*?\[]", path):
+        return (path,)
+    return context.files.matches(normpath(state.resolve(path)))

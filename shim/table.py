@@ -1,0 +1,170 @@
+"""Judges a call by its tool's entry in the grammar."""
+
+from fnmatch import fnmatchcase
+
+from sekisho.core.action import SEVERITY, Effect
+from shim.address import is_loopback_host
+from shim.call import Call
+from shim.grammar import Nested, Tool
+from shim.options import Parsed, parse
+from shim.text import HOLE, known
+
+
+def judge_by_table(call: Call, tool: Tool) -> str | None:
+    """Notes the effects of the call."""
+    parsed = parse(call.arguments, tool.spec())
+    if parsed.has("--help", "--version", *tool.help.split()) or parsed.words[:1] in (["help"], ["version"]):
+        call.does(Effect.READ, call.name, "prints help")
+        return None
+    pattern, effect = _verb(tool, parsed)
+    effect = _dry(tool, parsed, pattern, effect)
+    for rule in tool.raises:
+        if rule.verbs and not any(_matches(verb, parsed.words) for verb in rule.verbs):
+            continue
+        if _applies(call, rule.option, rule.variable, rule.value, parsed):
+            higher = rule.exactly or SEVERITY[rule.effect] > SEVERITY[effect]
+            effect = rule.effect if higher else effect
+    effect = _elsewhere(call, tool, parsed, effect)
+    target = " ".join(parsed.words[:4]) or call.name
+    call.does(effect, target, _why(call, tool, effect, pattern), verb=_dotted(call.name, pattern))
+    _side_effects(call, tool, parsed)
+    return _nested(call, tool, pattern)
+
+
+def _verb(tool: Tool, parsed: Parsed) -> tuple[str, Effect]:
+    if not parsed.words:
+        if parsed.wild:
+            return "", Effect.UNKNOWN
+        return "", tool.bare if tool.bare is not None else tool.default
+    best: tuple[tuple[int, int, int], str, Effect] | None = None
+    for pattern, effect in tool.patterns():
+        if _matches(pattern, parsed.words):
+            tokens = pattern.split()
+            literal = sum(not any(char in token for char in "*?[") for token in tokens)
+            rank = (len(tokens), literal, SEVERITY[effect])
+            if best is None or rank > best[0]:
+                best = (rank, pattern, effect)
+    if best is not None:
+        return best[1], best[2]
+    if tool.patterns() and HOLE in parsed.words[0]:
+        return "", Effect.UNKNOWN
+    return "", tool.default
+
+
+def _matches(pattern: str, words: list[str]) -> bool:
+    tokens = pattern.split()
+    return len(tokens) <= len(words) and all(
+        known(word) and any(fnmatchcase(word, choice) for choice in token.split("|"))
+        for token, word in zip(tokens, words, strict=False)
+    )
+
+
+def _dry(tool: Tool, parsed: Parsed, pattern: str, effect: Effect) -> Effect:
+    """A dry run reads, if the last word about it says so and the verb's manual has no exception."""
+    wanted = tool.dry_run.split()
+    if not wanted or pattern in tool.acts or effect in (Effect.READ, Effect.UNKNOWN):
+        return effect
+    names = {one.split("=", 1)[0] for one in wanted}
+    said = [
+        name if value is None else f"{name}={value}"
+        for name, value in parsed.options
+        if name in names or name.replace("--no-", "--", 1) in names
+    ]
+    return Effect.READ if said and said[-1] in wanted else effect
+
+
+def _applies(call: Call, option: str, variable: str, value: str, parsed: Parsed) -> bool:
+    if variable:
+        return any(
+            fnmatchcase(found, value) for name in variable.split() if (found := call.variable(name) or "")
+        )
+    return any(
+        name in option.split() and fnmatchcase(found or "", value) for name, found in parsed.options
+    )
+
+
+def _elsewhere(call: Call, tool: Tool, parsed: Parsed, effect: Effect) -> Effect:
+    """A local tool pointed at another machine changes something outside."""
+    if tool.remote is None or effect is Effect.READ:
+        return effect
+    values = [value or "" for name, value in parsed.options if name in tool.remote.options.split()]
+    values += [found for name in tool.remote.variables.split() if (found := call.variable(name))]
+    for value in values:
+        if any(fnmatchcase(value, pattern) for pattern in tool.remote.local.split()):
+            continue
+        host = value.split("://", 1)[-1].split("/")[0]
+        if not known(value):
+            effect = max(effect, Effect.UNKNOWN, key=SEVERITY.__getitem__)
+            effect = Effect.UNKNOWN if effect is Effect.DESTRUCTIVE else effect
+        elif not is_loopback_host(host.rsplit("@", 1)[-1]):
+            return Effect.EXTERNAL
+    return effect
+
+
+def _side_effects(call: Call, tool: Tool, parsed: Parsed) -> None:
+    for name, value in parsed.options:
+        if name in tool.outputs.split() and value is not None:
+            call.writes(value)
+        if name in tool.shells.split() and value is not None:
+            call.shell(value, name=call.name)
+        if name in tool.programs.split() and value is not None:
+            call.runs(value.split() if known(value) else [value])
+
+
+def _nested(call: Call, tool: Tool, pattern: str) -> str | None:
+    nested = next((one for one in tool.nested if pattern and one.verb == pattern), None)
+    if nested is None:
+        return None
+    rest = after_words(call.arguments, tool, len(nested.verb.split()) + nested.skip)
+    if rest:
+        _run_inside(call, nested, rest)
+    return HOLE
+
+
+def _run_inside(call: Call, nested: Nested, rest: list[str]) -> None:
+    """Inside a container only what reaches outside counts: its files are its own."""
+    before = len(call.judge.actions)
+    call.runs(rest, stdin=call.stdin)
+    if nested.contained:
+        inside = call.judge.actions[before:]
+        del call.judge.actions[before:]
+        call.judge.actions += [one for one in inside if one.effect in (Effect.EXTERNAL, Effect.FORBIDDEN)]
+
+
+def after_words(arguments: list[str], tool: Tool, count: int) -> list[str]:
+    """What follows the first `count` words that are not options (and a `--`)."""
+    spec = tool.spec()
+    rest, seen = list(arguments), 0
+    while rest:
+        word = rest[0]
+        if word == "--":
+            return rest[1:]
+        if not word.startswith("-"):
+            if seen == count:
+                return rest
+            seen += 1
+            rest = rest[1:]
+            continue
+        used = parse(rest, spec.__class__(values=spec.values, optional=spec.optional, stop=True))
+        consumed = 2 if "=" not in word and any(value == rest[1:2][0] for _, value in used.options[:1] if rest[1:2]) else 1
+        rest = rest[consumed:]
+    return rest
+
+
+def _why(call: Call, tool: Tool, effect: Effect, pattern: str) -> str:
+    if tool.why and effect in (Effect.EXTERNAL, Effect.UNKNOWN):
+        return tool.why
+    says = {
+        Effect.READ: "only reads",
+        Effect.LOCAL: "changes something local",
+        Effect.DESTRUCTIVE: "loses local work or data",
+        Effect.EXTERNAL: "changes something outside",
+        Effect.UNKNOWN: "what it does cannot be told",
+    }
+    name = f"{call.name} {pattern}".strip()
+    return f"{name}: {says.get(effect, effect.value)}"
+
+
+def _dotted(name: str, pattern: str) -> str:
+    literal = [token for token in pattern.split() if token.isascii() and "*" not in token]
+    return ".".join([name, *literal])

@@ -1,0 +1,14 @@
+"""Texts of which parts are known. No argument can hold NUL, so NUL stands for what is not known."""
+
+HOLE = "\0"  # some text, in one argument
+WILD = "\0\0"  # some text that the shell may split into any number of arguments
+
+
+def known(text: str | None) -> bool:
+    """True if every part of the text is known."""
+    return text is not None and HOLE not in text
+
+
+def shown(text: str) -> str:
+    """The text as it is shown to a person: one line, what is not known as an ellipsis."""
+    return " ".join(text.replace(WILD, "…").replace(HOLE, "…").split())
