@@ -12,6 +12,8 @@ from sandbox.exchange import OutputLimitExceeded
 from sandbox.workspace.git import OURS, SAFE, GitError
 
 OUTPUT_LIMIT = 64 << 20  # bytes
+# Derived data in an agent's object folder could lie about parents: only the objects themselves count.
+_BELIEVE = ("-c", "core.commitGraph=false", "-c", "core.multiPackIndex=false")
 _ENVIRONMENT = {
     **OURS,
     "PATH": "/usr/local/bin:/usr/bin:/bin",
@@ -64,7 +66,7 @@ class Box(msgspec.Struct, frozen=True, kw_only=True):
         limit: int = OUTPUT_LIMIT,
     ) -> bytes:
         """Run git on `git_dir` inside; its output. Raises GitError."""
-        done = self.run(["git", *SAFE, *args], stdin=stdin, env=env, timeout=timeout, limit=limit)
+        done = self.run(["git", *SAFE, *_BELIEVE, *args], stdin=stdin, env=env, timeout=timeout, limit=limit)
         if done.returncode != 0:
             raise GitError(args[0], done.returncode, done.stderr)
         return done.stdout
@@ -83,7 +85,7 @@ def upload_pack(folder: Path, ro: tuple[str, ...]) -> str:
     git gives it to a shell with the quoted repository behind it; every word is quoted here. What it
     needs is written to `folder`, which must stay while it is used.
     """
-    argv = ["git", *SAFE, "upload-pack"]
+    argv = ["git", *SAFE, *_BELIEVE, "upload-pack"]
     words = throwaway.wrapper_argv(folder, argv, ro=_existing(ro), cwd="/", env=_ENVIRONMENT)
     return shlex.join(words)
 

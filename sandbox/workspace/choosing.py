@@ -61,6 +61,18 @@ def ref_problem(name: bytes) -> str | None:
     return None
 
 
+def plain_packed_refs(content: bytes) -> bytes:
+    """A packed-refs file without rows whose name git would refuse: one of them makes git read none."""
+    rows = (row.split(b" ", 1) for row in content.split(b"\n") if row[:1] not in (b"", b"#", b"^"))
+    plain = {
+        fields[1]: fields[0]
+        for fields in rows
+        if len(fields) == 2 and is_oid(fields[0].decode("ascii", "replace")) and not ref_problem(fields[1])
+    }
+    body = b"".join(plain[name] + b" " + name + b"\n" for name in sorted(plain) if name[:5] == b"refs/")
+    return b"# pack-refs with: sorted \n" + body
+
+
 def is_oid(value: str) -> bool:
     """Whether the text is a full object id of either format."""
     return _OID.fullmatch(value) is not None

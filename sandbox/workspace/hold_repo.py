@@ -15,16 +15,18 @@ from typing import Protocol
 
 import msgspec
 
+from sandbox.saferead import list_files, read_file
 from sandbox.workspace.boxed import Box
 from sandbox.workspace.choosing import is_oid, ref_problem
 from sandbox.workspace.evidence import EMPTY_TREE, PLAIN, commits, diffstat
 from sandbox.workspace.git import GitError, git, lines, text
 from sandbox.workspace.importing import LARGEST_PACK, bare, import_objects
 from sandbox.workspace.model import Commit, Workspace
-from sandbox.workspace.scanning import Scan, scan_range
+from sandbox.workspace.scanning import Scan, join, scan_range
 
 LARGEST_DIFF = 4 << 20  # bytes that are kept
 MOST_COMMANDS = 200
+_LARGEST_INDEX = 256 << 20  # bytes
 _DIFF_FILE = "sekisho.diff"
 _MOST_BASES = 2000  # ids given to one merge-base, as arguments
 
@@ -136,18 +138,21 @@ class _Reception:
         theirs = os.path.join(workspace.clone, ".git", "objects")
         self.leans_on = (*workspace.object_folders, theirs)
         quarantine = bare(scratch / "quarantine", workspace.object_format, alternates=self.leans_on)
-        self.quarantine = Box(git_dir=str(quarantine), ro=self.leans_on, rw=(str(quarantine),))
+        # The clone's top is mounted, never a folder beneath it: there the agent may have put a link.
+        self.visible = (*workspace.object_folders, workspace.clone)
+        self.quarantine = Box(git_dir=str(quarantine), ro=self.visible, rw=(str(quarantine),))
 
     def hold(self, pack: Path | bytes, commands: Sequence[Command]) -> HeldPush:
         objects, size, oids = self._index(pack)
         new = list(dict.fromkeys(command.new for command in commands if _exists(command.new)))
+        old = list(dict.fromkeys(command.old for command in commands if _exists(command.old)))
         self._check_connected(new)
-        self._import({f"refs/held/{number}": oid for number, oid in enumerate(new)})
+        self._import(new, old)
         box = Box(git_dir=str(self.dest), ro=(str(self.dest), *self.workspace.object_folders))
-        here = _present(box, [*(c.old for c in commands if _exists(c.old)), *self.known, *self._tracked()])
+        here = _present(box, [*old, *self.known, *self._tracked()])
         refs = tuple(_describe(box, command, here, self.workspace) for command in commands)
         cut = self._write_diff(box, commands, here)
-        secrets = scan_range(box, new, sorted(here), sorted(_present(box, oids)))
+        secrets = join(scan_range(box, new, sorted(here)), self._scan_rest(box, oids))
         return HeldPush(
             git_dir=str(self.dest),
             refs=refs,
@@ -175,7 +180,7 @@ class _Reception:
         script = 'pack=$1; shift; exec "$@" <"$pack"'
         # No --strict: old honest histories would fail it. fsck sees what is new here when it is imported.
         index = ["index-pack", "--stdin", "--fix-thin", f"--max-input-size={self.limit}"]
-        box = msgspec.structs.replace(self.quarantine, ro=(*self.leans_on, str(path)))
+        box = msgspec.structs.replace(self.quarantine, ro=(*self.visible, str(path)))
         command = ["/bin/sh", "-c", script, "sh", str(path), "git", "-c", "core.bigFileThreshold=32m", *index]
         done = box.run(command, timeout=600)
         if done.returncode != 0:
@@ -184,12 +189,13 @@ class _Reception:
 
     def _pack_ids(self, count: int) -> list[str]:
         """Ids in the completed pack, in pack order; what --fix-thin appended comes last and is cut."""
-        found = list(Path(self.quarantine.git_dir, "objects/pack").glob("*.idx"))
+        top = Path(self.quarantine.git_dir)
+        found = [e.path for e in list_files(top / "objects/pack").files if e.path.endswith(b".idx")]
         if len(found) != 1:
-            return []
-        shown = self.quarantine.git(
-            "show-index", f"--object-format={self.workspace.object_format}", stdin=found[0].read_bytes()
-        )
+            raise PushRefused("the pack left no index")
+        index = read_file(top, b"objects/pack/" + found[0], limit=_LARGEST_INDEX)
+        form = f"--object-format={self.workspace.object_format}"
+        shown = self.quarantine.git("show-index", form, stdin=index)
         rows = (row.split(b" ") for row in lines(shown, b"\n"))
         ordered = sorted((int(row[0]), row[1].decode()) for row in rows)
         return [oid for _, oid in ordered[:count]]
@@ -205,14 +211,33 @@ class _Reception:
         arguments = ("rev-list", "--objects", "--quiet", "--ignore-missing", "--stdin")
         self.quarantine.git(*arguments, stdin=wanted.encode(), timeout=300)
 
-    def _import(self, refs: dict[str, str]) -> None:
-        form = self.workspace.object_format
+    def _import(self, new: Sequence[str], old: Sequence[str]) -> None:
+        """Copy what the new ids need into the hold's repository; the old ones too where the clone has them,
+        so that force can be told."""
+        bare(self.dest, self.workspace.object_format, alternates=self.workspace.object_folders)
+        self._fetch("held", new)
+        behind = sorted(_present(self.quarantine, old))
+        try:
+            self._fetch("known", behind)
+        except GitError:
+            return  # the clone's history of them is incomplete: they stay unknown
+
+    def _fetch(self, kind: str, oids: Sequence[str]) -> None:
+        if not oids:
+            return
         folders = (str(Path(self.quarantine.git_dir, "objects")), *self.leans_on)
-        source = bare(self.scratch / "source", form, alternates=folders, refs=refs)
-        bare(self.dest, form, alternates=self.workspace.object_folders)
-        if refs:
-            specs = ["+refs/held/*:refs/held/*"]
-            import_objects(source, self.dest, specs, ro=folders, ours=True, limit=self.limit)
+        refs = {f"refs/{kind}/{number}": oid for number, oid in enumerate(oids)}
+        form = self.workspace.object_format
+        source = bare(self.scratch / kind, form, alternates=folders, refs=refs)
+        specs = [f"+refs/{kind}/*:refs/{kind}/*"]
+        ro = (self.quarantine.git_dir, *self.visible)
+        import_objects(source, self.dest, specs, ro=ro, ours=True, limit=self.limit)
+
+    def _scan_rest(self, box: Box, oids: Sequence[str]) -> Scan:
+        """Objects that arrived but that no pushed ref needs: they will not be sent, but say something."""
+        rest = sorted(set(oids) - _present(box, oids))
+        visible = (*self.workspace.object_folders, self.quarantine.git_dir)
+        return scan_range(Box(git_dir=self.quarantine.git_dir, ro=visible), (), (), rest)
 
     def _tracked(self) -> list[str]:
         """What the person last saw of remotes; only asked where the remote's own word is missing."""

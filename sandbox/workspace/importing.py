@@ -21,7 +21,7 @@ _STRICT = (
 )
 _FETCH = (
     *("fetch", "--quiet", "--atomic", "--force", "--no-tags", "--no-recurse-submodules"),
-    *("--no-auto-maintenance", "--no-write-fetch-head", "--no-show-forced-updates"),
+    *("--no-auto-maintenance", "--no-write-fetch-head"),
 )
 
 
@@ -31,7 +31,6 @@ def import_objects(
     refspecs: Sequence[str],
     *,
     ro: Sequence[str] = (),
-    prune: bool = False,
     ours: bool = False,
     limit: int = LARGEST_PACK,
     timeout: float = 300,
@@ -40,12 +39,11 @@ def import_objects(
 
     `ro` are the object folders the source leans on (outside paths). Every object is checked by fsck,
     all refs move or none. `ours` says that the destination is ours, so that the person's configuration
-    does not count; `prune` removes refs of the refspecs that the source no longer has. A pack of more
-    than `limit` bytes is refused. Raises GitError.
+    does not count. A pack of more than `limit` bytes is refused. Raises GitError.
     """
     with tempfile.TemporaryDirectory(prefix="sekisho-fetch-") as folder:
         command = upload_pack(Path(folder), (os.fspath(source_git_dir), *ro))
-        options = [f"--upload-pack={command}", *(["--prune"] if prune else []), "--end-of-options"]
+        options = [f"--upload-pack={command}", "--end-of-options"]
         git(
             dest_git_dir,
             *_STRICT,

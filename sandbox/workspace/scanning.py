@@ -51,7 +51,7 @@ def scan_range(box: Box, tips: Sequence[str], known: Sequence[str], loose: Seque
     notes: list[str] = []
     places = _places(box, tips, known, notes)
     for oid in loose:
-        places.setdefault(oid, _Place(commit="", path=b"(in the pack, on no path)"))
+        places.setdefault(oid, _Place(commit="", path=b"(in no commit)"))
     findings = [
         Finding(commit=place.commit, path=place.path, rule=rule)
         for place in _unique(places.values())
@@ -69,6 +69,15 @@ def scan_range(box: Box, tips: Sequence[str], known: Sequence[str], loose: Seque
     if len(findings) > MOST_FINDINGS:
         notes.append(f"{len(findings) - MOST_FINDINGS} more findings are not listed")
     return Scan(findings=tuple(findings[:MOST_FINDINGS]), complete=not notes, notes=tuple(notes))
+
+
+def join(first: Scan, second: Scan) -> Scan:
+    """Both scans as one."""
+    return Scan(
+        findings=first.findings + second.findings,
+        complete=first.complete and second.complete,
+        notes=first.notes + second.notes,
+    )
 
 
 def _unique(places: Iterable[_Place]) -> list[_Place]:
@@ -96,7 +105,18 @@ def _places(box: Box, tips: Sequence[str], known: Sequence[str], notes: list[str
         notes.append(f"only the newest {MOST_COMMITS} commits were scanned")
     for tip in tips:  # annotated tags, possibly of tags
         _add_tags(box, tip, places)
+    for oid in _without_commits(box, [tip for tip in tips if tip not in heads], known):
+        places.setdefault(oid, _Place(commit="", path=b"(in no commit)"))
     return places
+
+
+def _without_commits(box: Box, tips: Sequence[str], known: Sequence[str]) -> list[str]:
+    """Objects of refs that point, perhaps through a tag, at a tree or a blob."""
+    if not tips:
+        return []
+    wanted = "".join(f"{tip}\n" for tip in tips) + "".join(f"^{oid}\n" for oid in known)
+    argv = ("rev-list", "--objects", "--no-object-names", "--ignore-missing", "--stdin")
+    return box.git(*argv, stdin=wanted.encode()).decode("ascii", "replace").split()
 
 
 def _read_log(output: bytes, places: dict[str, _Place]) -> int:

@@ -97,6 +97,7 @@ _PLACEHOLDER = re.compile(
     rb"(?i)example|placeholder|change.?me|dummy|sample|redacted|your[_\- ]|<[^>]*>|x{4,}|\*{3,}|\.{3}"
     rb"|\$[{(\w]|\{\{|%\w|0{8}|12345678|abcdef|test|fake|passw|secret|token|^none$|^null$|^true$|^false$"
 )
+_WORDS = re.compile(rb"[A-Za-z]+\d{0,2}(?:[._\-]+[A-Za-z]+\d{0,2})+")  # `config.access_key_v2`
 _GENERIC = ("literal credential", "password in URL")
 
 
@@ -132,7 +133,7 @@ def _hits(rule: str, pattern: re.Pattern[bytes], content: bytes) -> Iterator[re.
 
 
 def _looks_random(value: bytes) -> bool:
-    if _PLACEHOLDER.search(value) or b" " in value or len(value) < 12:
+    if len(value) < 12 or b" " in value or _PLACEHOLDER.search(value) or _WORDS.fullmatch(value):
         return False
     kinds = sum(bool(re.search(kind, value)) for kind in (rb"[a-z]", rb"[A-Z]", rb"[0-9]", rb"[^\w]"))
     has_digit = re.search(rb"[0-9]", value) is not None

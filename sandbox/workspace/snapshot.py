@@ -31,8 +31,12 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
 
-def snapshot(workspace: Workspace, box: Box, parents: Sequence[str | None]) -> Snapshot:
+def snapshot(
+    workspace: Workspace, box: Box, parents: Sequence[str | None], leave: bytes | None = None
+) -> Snapshot:
     """Commit the working tree on top of the first of `parents` that can be read.
+
+    Changed files named `leave` are left out, in whatever folder and case.
 
     `box` has a writable repository of ours with the clone as its work tree. Raises GitError.
     """
@@ -44,7 +48,9 @@ def snapshot(workspace: Workspace, box: Box, parents: Sequence[str | None]) -> S
     nested = tuple(path for path in untracked if path.endswith(b"/"))
     hidden = set(workspace.hidden)
     paths = dict.fromkeys(p for p in changed + untracked if p not in hidden and not p.endswith(b"/"))
-    kept, skipped = without_secrets(Path(workspace.clone), paths)
+    left = [path for path in paths if path.rpartition(b"/")[2].lower() == leave]
+    kept, skipped = without_secrets(Path(workspace.clone), [path for path in paths if path not in left])
+    skipped += [Skipped(path=path, reason="refused by git's own check") for path in left]
     kept, too_much = _within(workspace, kept)
     notes = _take(box, kept)
     tree = text(box.git("write-tree"))

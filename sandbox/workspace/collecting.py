@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import tempfile
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -17,7 +18,7 @@ import msgspec
 
 from sandbox.saferead import disk_usage, read_file, remove_file
 from sandbox.workspace.boxed import Box
-from sandbox.workspace.choosing import Chosen, choose, is_oid
+from sandbox.workspace.choosing import Chosen, choose, is_oid, plain_packed_refs
 from sandbox.workspace.evidence import EMPTY_TREE, changed_paths, commits, diffstat, hooklike
 from sandbox.workspace.git import GitError, git, lines, text
 from sandbox.workspace.importing import LARGEST_PACK, bare, import_objects
@@ -27,6 +28,7 @@ from sandbox.workspace.snapshot import Snapshot, snapshot
 
 _LOCKS = (b".git/index.lock", b".git/HEAD.lock", b".git/config.lock", b".git/packed-refs.lock")
 _SMALL = 1 << 20
+_PACKED = 64 << 20
 _SINGLY = 50  # refs that are tried one by one when all together fail
 
 
@@ -39,6 +41,8 @@ def collect(workspace: Workspace, *, limit: int = LARGEST_PACK) -> Results:
     """
     if not os.path.isdir(workspace.clone):
         raise WorkspaceError(f"{workspace.clone}: the session's clone is gone")
+    if not os.path.isdir(workspace.objects):
+        raise WorkspaceError(f"{workspace.common_dir}: the repository of {workspace.session} is not there")
     scratch = _scratch(workspace)
     try:
         return _Collection(workspace, scratch, limit).results()
@@ -80,8 +84,13 @@ class _Collection:
             self.notes.append(f"commits were not taken: the clone has more than {self.limit >> 20} MiB")
         head, chosen = self._refs() if within else (None, Chosen(refs={}, moved=(), deleted=(), notes=()))
         shot = self._snapshot(head if within else None)
-        refs = self._wanted(head, chosen, shot)
-        inbox, taken = self._receive(refs)
+        inbox = self._inbox()
+        taken = self._receive(inbox, "first", self._wanted(head, chosen, shot), self._lean("snap", within))
+        if "tree" not in taken:
+            shot = self._snapshot_on_start()
+            taken = self._receive(
+                inbox, "second", {"tree": shot.commit or ""}, self._lean("again", within=False)
+            )
         self._hand_over(inbox, taken)
         return self._describe(inbox, taken, chosen, shot)
 
@@ -93,12 +102,17 @@ class _Collection:
             alternates=self.leans_on,
             shallow=self.shallow,
         )
+        clone = Path(self.workspace.clone)
         shutil.rmtree(view / "refs")
-        (view / "packed-refs").unlink()
-        for name in ("refs", "packed-refs"):
-            (view / name).symlink_to(os.path.join(self.workspace.clone, ".git", name))
+        (view / "refs").symlink_to(clone / ".git/refs")
         with suppress(OSError):
-            (view / "HEAD").write_bytes(read_file(Path(self.workspace.clone), b".git/HEAD", limit=4096))
+            packed = read_file(clone, b".git/packed-refs", limit=_PACKED)
+            (view / "packed-refs").write_bytes(plain_packed_refs(packed))
+        try:
+            (view / "HEAD").write_bytes(read_file(clone, b".git/HEAD", limit=_SMALL))
+        except OSError:
+            self.notes.append("HEAD of the session cannot be read; the branch at its start counts")
+            (view / "HEAD").write_bytes(os.fsencode(f"ref: {self.workspace.branch or 'refs/heads/main'}\n"))
         box = self._box(view)
         listing = box.asks("for-each-ref", "--format=%(objectname) %(refname)")
         if listing is None:
@@ -109,53 +123,62 @@ class _Collection:
         return text(head) if head else None, choose(lines(listing or b"", b"\n"), self.workspace.refs)
 
     def _snapshot(self, head: str | None) -> Snapshot:
-        snap = bare(
-            self.scratch / "snap",
-            self.workspace.object_format,
-            alternates=self.leans_on,
-            shallow=self.shallow,
-        )
+        parents = (head, self.workspace.base, self.workspace.start)
+        return self._shoot("snap", self.leans_on, parents)
+
+    def _snapshot_on_start(self) -> Snapshot:
+        """The files alone, on nothing that the agent could have damaged, without what fsck often refuses."""
+        self.notes.append("the session's history is damaged; its files were taken on top of its start")
+        parents = (self.workspace.start,)
+        return self._shoot("again", self.workspace.object_folders, parents, leave=b".gitmodules")
+
+    def _shoot(
+        self, name: str, folders: Sequence[str], parents: Sequence[str | None], leave: bytes | None = None
+    ) -> Snapshot:
+        form = self.workspace.object_format
+        snap = bare(self.scratch / name, form, alternates=folders, shallow=self.shallow)
         with suppress(OSError):
             rules = read_file(Path(self.workspace.clone), b".git/info/exclude", limit=_SMALL)
             (snap / "info/exclude").write_bytes(rules)
         env = {"GIT_WORK_TREE": self.workspace.clone}
         box = msgspec.structs.replace(self._box(snap), rw=(str(snap),), env=env)
-        parents = (head, self.workspace.base, self.workspace.start)
         try:
-            return snapshot(self.workspace, box, parents)
+            return snapshot(self.workspace, box, parents, leave)
         except GitError as error:
             return Snapshot(commit=None, notes=(f"the final tree could not be taken: {error}",))
+
+    def _lean(self, name: str, within: bool) -> tuple[str, ...]:
+        """Where the objects of a fetch lie: those of a snapshot, the person's, and the clone's if allowed."""
+        return (
+            str(self.scratch / name / "objects"),
+            *(self.leans_on if within else self.workspace.object_folders),
+        )
 
     def _wanted(self, head: str | None, chosen: Chosen, shot: Snapshot) -> dict[str, str]:
         self.notes += chosen.notes + shot.notes
         first = {"base": self.workspace.base or "", "HEAD": head or "", "tree": shot.commit or ""}
         return {name: oid for name, oid in {**first, **chosen.refs}.items() if oid}
 
-    def _receive(self, refs: dict[str, str]) -> tuple[Path, dict[str, str]]:
-        """Fetch the refs into an inbox of our own: all, or those that are whole."""
+    def _receive(
+        self, inbox: Path, name: str, refs: dict[str, str], folders: tuple[str, ...]
+    ) -> dict[str, str]:
+        """Fetch the refs into an inbox of our own: all, or those that are whole. What lies there then."""
         space = self.workspace.namespace
-        folders = (str(self.scratch / "snap/objects"), *self.leans_on)
-        full = {f"{space}/{name}": oid for name, oid in refs.items()}
-        source = bare(
-            self.scratch / "source",
-            self.workspace.object_format,
-            alternates=folders,
-            refs=full,
-            shallow=self.shallow,
-        )
-        inbox = self._inbox()
+        full = {f"{space}/{short}": oid for short, oid in refs.items() if oid}
+        form = self.workspace.object_format
+        source = bare(self.scratch / name, form, alternates=folders, refs=full, shallow=self.shallow)
         try:
             self._fetch(source, inbox, [f"+{space}/*:{space}/*"], folders)
         except GitError as error:
             self.notes.append(f"not everything could be taken: {error}")
-            for name in list(full)[:_SINGLY]:
+            for ref in list(full)[:_SINGLY]:
                 try:
-                    self._fetch(source, inbox, [f"+{name}:{name}"], folders)
+                    self._fetch(source, inbox, [f"+{ref}:{ref}"], folders)
                 except GitError:
-                    self.notes.append(f"{os.fsencode(name)!r} was not taken")
+                    self.notes.append(f"{os.fsencode(ref)!r} was not taken")
         listing = git(inbox, "for-each-ref", "--format=%(objectname) %(refname)", space)
         rows = (os.fsdecode(row).split(" ", 1) for row in lines(listing, b"\n"))
-        return inbox, {name.removeprefix(space + "/"): oid for oid, name in rows}
+        return {ref.removeprefix(space + "/"): oid for oid, ref in rows}
 
     def _inbox(self) -> Path:
         start = self.workspace.start
@@ -168,7 +191,11 @@ class _Collection:
         )
 
     def _fetch(self, source: Path, inbox: Path, refspecs: list[str], folders: tuple[str, ...]) -> None:
-        import_objects(source, inbox, refspecs, ro=folders, ours=True, limit=self.limit)
+        # Mounted are only folders that cannot have been replaced: the clone's top, never one beneath it,
+        # for which an agent may have put a link to anywhere.
+        visible = [folder for folder in folders if not folder.startswith(self.workspace.clone + os.sep)]
+        ro = (*visible, self.workspace.clone) if len(visible) < len(folders) else visible
+        import_objects(source, inbox, refspecs, ro=ro, ours=True, limit=self.limit)
 
     def _hand_over(self, inbox: Path, taken: dict[str, str]) -> None:
         if not taken:
@@ -177,7 +204,16 @@ class _Collection:
         space = self.workspace.namespace
         folders = self.workspace.object_folders
         common = Path(self.workspace.common_dir)
-        import_objects(inbox, common, [f"+{space}/*:{space}/*"], ro=folders, prune=True, limit=self.limit)
+        self._drop_stale(common, taken)
+        import_objects(inbox, common, [f"+{space}/*:{space}/*"], ro=folders, limit=self.limit)
+
+    def _drop_stale(self, common: Path, taken: dict[str, str]) -> None:
+        """Remove what an earlier collection left and this one has not: it may stand in the way of a name."""
+        space = self.workspace.namespace
+        kept = {os.fsencode(f"{space}/{name}") for name in (*taken, "base")}
+        present = lines(git(common, "for-each-ref", "--format=%(refname)", space), b"\n")
+        orders = b"".join(b"delete " + name + b"\0\0" for name in present if name not in kept)
+        git(common, "update-ref", "-z", "--stdin", stdin=orders)
 
     def _describe(self, inbox: Path, taken: dict[str, str], chosen: Chosen, shot: Snapshot) -> Results:
         box = self._box(inbox)

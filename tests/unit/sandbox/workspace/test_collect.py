@@ -1,0 +1,226 @@
+"""What a session made arrives in the person's repository, whole, and nothing else moves there."""
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from sandbox.workspace import Results, Workspace, WorkspaceError, collect, create, dump, load
+from tests.support.git import run_git
+from tests.support.needs import needs
+from tests.unit.sandbox.workspace.people import Agent, Person
+
+pytestmark = [pytest.mark.sandbox, needs("bwrap", "git")]
+Begin = Callable[..., tuple[Workspace, Agent]]
+
+
+def test_commits_branches_tags_and_uncommitted_work_come_back(person: Person, begin: Begin) -> None:
+    person.write("mine.txt", "uncommitted\n")
+    workspace, agent = begin()
+    before = person.fingerprint()
+    agent.write("done.txt", "done\n")
+    first = agent.commit("agent: done")
+    agent.git("tag", "-a", "v9", "-m", "a tag")
+    agent.git("checkout", "-q", "-b", "feat/x")
+    agent.write("more.txt", "more\n")
+    second = agent.commit("agent: more")
+    agent.write("untracked.bin", b"\x00\xff")
+    agent.write("a.txt", "edited\n")
+    (agent.top / "src/b.py").unlink()
+    agent.write("big.log", "ignored")
+    results = collect(workspace)
+
+    space = "refs/sekisho/s1"
+    assert person.git("rev-parse", f"{space}/heads/main") == first
+    assert person.git("rev-parse", f"{space}/heads/feat/x", f"{space}/HEAD").split() == [second, second]
+    assert person.git("cat-file", "-t", f"{space}/tags/v9") == "tag"
+    assert person.git("rev-parse", f"{space}/base") == workspace.base
+    assert results.leftovers
+    tree = f"{space}/tree"
+    assert person.git("rev-parse", f"{tree}^") == second
+    assert person.git("diff", "--name-status", second, tree).split() == [
+        *("M", "a.txt", "D", "src/b.py", "A", "untracked.bin")
+    ]
+    assert [commit.subject for commit in results.commits] == [b"agent: more", b"agent: done"]
+    assert set(results.changed) == {b"done.txt", b"more.txt", b"untracked.bin", b"a.txt", b"src/b.py"}
+    assert "5 files changed" in results.diffstat
+    assert person.git("for-each-ref", "refs/heads", "refs/tags").count("\n") == 2
+    after = person.fingerprint()
+    assert {n: c for n, c in after.items() if n in before} == before
+    assert all(name.startswith("objects/") for name in after.keys() - before.keys())
+    assert load(dump(results), Results) == results
+
+
+def test_nothing_done_is_nothing_left_over(person: Person, begin: Begin) -> None:
+    workspace, _ = begin()
+    results = collect(workspace)
+    assert results.refs == dict.fromkeys(("HEAD", "base", "tree"), workspace.start)
+    assert not results.leftovers
+    assert (results.commits, results.changed, results.moved, results.diffstat) == ((), (), (), "")
+
+
+def test_again_gives_the_same_and_drops_what_is_gone(person: Person, begin: Begin) -> None:
+    workspace, agent = begin()
+    agent.git("checkout", "-q", "-b", "a")
+    agent.write("x", "x")
+    agent.commit("one")
+    first = collect(workspace)
+    assert collect(workspace).refs == first.refs
+    agent.git("checkout", "-q", "-b", "tmp")
+    agent.git("branch", "-q", "-D", "a")
+    agent.git("checkout", "-q", "-b", "a/b")
+    refs = collect(workspace).refs
+    assert set(refs) == {"HEAD", "base", "tree", "heads/a/b", "heads/tmp"}
+    assert "heads/a " not in person.git("for-each-ref", "--format=%(refname) ")
+    assert os.listdir(Path(workspace.clone).parent) == ["clone"]
+
+
+def test_after_a_cut_off_collection(person: Person, begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
+    workspace, agent = begin()
+    agent.write("x", "x")
+    commit = agent.commit("one")
+
+    def cut_off(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    module = "sandbox.workspace.collecting"
+    with monkeypatch.context() as patch:
+        patch.setattr(f"{module}._Collection._hand_over", cut_off)
+        with pytest.raises(KeyboardInterrupt):
+            collect(workspace)
+    (Path(workspace.clone).parent / ".collect-s1-left").mkdir()
+    assert collect(workspace).refs["HEAD"] == commit
+    assert os.listdir(Path(workspace.clone).parent) == ["clone"]
+
+
+def test_secret_shaped_leftovers_stay_and_are_named(person: Person, begin: Begin) -> None:
+    workspace, agent = begin()
+    agent.write(".env", "A=1")
+    agent.write(".secrets/a.json", "{}")
+    agent.write("id_ed25519", "x")
+    agent.write("fine.txt", "fine")
+    results = collect(workspace)
+    assert {item.path for item in results.skipped} == {b".env", b".secrets/a.json", b"id_ed25519"}
+    assert results.changed == (b"fine.txt",)
+
+
+def test_work_in_a_stash_and_ignored_but_staged_files_come_back(person: Person, begin: Begin) -> None:
+    workspace, agent = begin()
+    agent.write("a.txt", "stashed\n")
+    agent.git("stash", "-q")
+    agent.write("result.log", "wanted")
+    agent.git("add", "-f", "result.log")
+    results = collect(workspace)
+    assert person.git("show", "refs/sekisho/s1/stash:a.txt") == "stashed"
+    assert results.changed == (b"result.log",)
+
+
+def test_hidden_files_are_no_deletion(person: Person, begin: Begin) -> None:
+    workspace, agent = begin(hide=["src"])
+    agent.write("x", "x")
+    agent.commit("one")
+    results = collect(workspace)
+    assert results.changed == (b"x",)
+    assert person.git("ls-tree", "-r", "--name-only", "refs/sekisho/s1/tree", "src") == "src/b.py"
+
+
+def test_hooklike_changes_nested_repositories_and_settings_are_pointed_out(
+    person: Person, begin: Begin, tmp_path: Path
+) -> None:
+    workspace, agent = begin()
+    agent.write(".githooks/pre-commit", "#!/bin/sh\n")
+    agent.write("package.json", '{"scripts": {"postinstall": "x"}}')
+    agent.write(".envrc.example", "")
+    agent.commit("files")
+    agent.git("config", "core.hooksPath", ".githooks")
+    Person.with_repository(agent.top / "inner")
+    results = collect(workspace)
+    assert results.hooklike == (b".githooks/pre-commit", b"package.json")
+    assert results.nested == (b"inner/",)
+    assert any("core.hooksPath" in note for note in results.notes)
+
+
+def test_stale_lock_is_cleared_and_noted(person: Person, begin: Begin) -> None:
+    workspace, agent = begin()
+    agent.write(".git/index.lock", "")
+    person.write(".git/index.lock", "")
+    agent.write("x", "x")
+    results = collect(workspace)
+    assert results.changed == (b"x",)
+    assert not (agent.top / ".git/index.lock").exists()
+    assert (person.top / ".git/index.lock").exists()
+    assert any("index.lock" in note for note in results.notes)
+
+
+@pytest.mark.parametrize("kind", ["unborn", "sha256", "shallow", "detached", "worktree"])
+def test_other_kinds_of_repositories(tmp_path: Path, kind: str) -> None:
+    top = tmp_path / "odd \"name'\n"
+    if kind == "unborn":
+        top.mkdir()
+        run_git("init", "-q", cwd=top)
+    else:
+        main = Person.with_repository(top, *(["--object-format=sha256"] if kind == "sha256" else []))
+        if kind == "shallow":
+            run_git("clone", "-q", "--depth=1", f"file://{top}", str(top := tmp_path / "s"), cwd=tmp_path)
+        elif kind == "detached":
+            main.git("checkout", "-q", "--detach")
+        elif kind == "worktree":
+            main.git("worktree", "add", "-q", "--detach", str(top := tmp_path / "wt"))
+    (top / "carried").write_text("x")
+    workspace = create(top, tmp_path / "sessions\n/clone", "s1")
+    agent = Agent(workspace)
+    agent.write("new", "x")
+    commit = agent.commit("agent")
+    agent.write("left", "x")
+    results = collect(workspace)
+    assert results.refs["HEAD"] == commit
+    assert results.changed == (b"left", b"new")
+    assert run_git("fsck", "--connectivity-only", "refs/sekisho/s1/tree", cwd=top).returncode == 0
+
+
+def test_too_many_bytes_are_refused_with_a_note(person: Person, begin: Begin) -> None:
+    workspace, agent = begin()
+    agent.write("random", os.urandom(3 << 20))
+    agent.commit("big")
+    agent.write("small", "x")
+    (agent.top / "random").unlink()
+    results = collect(workspace, limit=1 << 20)
+    assert any("more than 1 MiB" in note for note in results.notes)
+    assert results.changed == (b"small",)
+    assert len(results.commits) == 0
+
+
+def test_hundreds_of_refs_arrive(person: Person, begin: Begin) -> None:
+    workspace, agent = begin()
+    head = agent.git("rev-parse", "HEAD")
+    rows = "".join(f"create refs/heads/many/{n} {head}\n" for n in range(400))
+    agent.git_bytes("update-ref", "--stdin", stdin=rows.encode())
+    results = collect(workspace)
+    assert sum(name.startswith("heads/many/") for name in results.refs) == 400
+
+
+def test_missing_clone_and_missing_repository_are_errors(person: Person, begin: Begin) -> None:
+    workspace, agent = begin()
+    person.top.rename(person.top.with_name("moved"))
+    with pytest.raises(WorkspaceError, match="is not there"):
+        collect(workspace)
+    agent.top.rename(agent.top.with_name("gone"))
+    with pytest.raises(WorkspaceError, match="is gone"):
+        collect(workspace)
+
+
+def test_large_file_is_left_with_its_reason(person: Person, begin: Begin) -> None:
+    workspace, agent = begin()
+    with open(agent.top / "sparse", "wb") as file:
+        file.truncate(600 << 20)
+    results = collect(workspace)
+    assert [(item.path, item.reason) for item in results.skipped] == [(b"sparse", "larger than 512 MiB")]
+
+
+def test_nothing_keeps_running(person: Person, begin: Begin) -> None:
+    workspace, _ = begin()
+    collect(workspace)
+    shown = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
+    assert workspace.clone not in shown
