@@ -3,22 +3,17 @@
 The key file is named and formed as mitmproxy's `CertStore.from_store` reads it.
 """
 
-import datetime
 import fcntl
 import os
+import ssl
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-_NAME = "sekisho local authority"
-_YEARS = 10
 _KEY_FILE = "mitmproxy-ca.pem"
 _CERTIFICATE_FILE = "ca-cert.pem"
 
@@ -40,10 +35,11 @@ def ensure(folder: Path) -> Authority:
         key_file, certificate_file = folder / _KEY_FILE, folder / _CERTIFICATE_FILE
         if not key_file.exists():
             _make(key_file, certificate_file)
-        _check(key_file)
+        _check_private(key_file)
         if not certificate_file.exists():
             content = key_file.read_bytes()
             write_whole(certificate_file, content[content.index(b"-----BEGIN CERTIFICATE") :], 0o644)
+        _check_valid(certificate_file)
     return Authority(folder=folder, certificate=certificate_file)
 
 
@@ -67,58 +63,26 @@ def write_whole(path: Path, content: bytes, mode: int) -> None:
     os.replace(name, path)
 
 
-def _check(key_file: Path) -> None:
+def _check_private(key_file: Path) -> None:
     status = key_file.stat()
     if status.st_uid != os.geteuid() or status.st_mode & 0o077:
         raise PermissionError(f"{key_file} must belong to you alone (mode 0600)")
-    certificate = x509.load_pem_x509_certificate(key_file.read_bytes())
-    if certificate.not_valid_after_utc < datetime.datetime.now(datetime.UTC):
-        raise ValueError(f"the authority in {key_file} has expired; remove the file to get a new one")
+
+
+def _check_valid(certificate_file: Path) -> None:
+    """By the standard library: `cryptography` would cost every start 50 ms."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.load_verify_locations(cafile=certificate_file)
+    ends = [str(entry["notAfter"]) for entry in context.get_ca_certs()]
+    if not ends or ssl.cert_time_to_seconds(ends[0]) < time.time():
+        raise ValueError(
+            f"the authority in {certificate_file.parent} has expired; remove the folder to get a new one"
+        )
 
 
 def _make(key_file: Path, certificate_file: Path) -> None:
-    key = ec.generate_private_key(ec.SECP256R1())
-    certificate = _certificate(key)
-    pem = certificate.public_bytes(serialization.Encoding.PEM)
-    secret = key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.TraditionalOpenSSL,
-        serialization.NoEncryption(),
-    )
+    from netpolicy.proxy.issuing import self_signed
+
+    secret, pem = self_signed()
     write_whole(certificate_file, pem, 0o644)
     write_whole(key_file, secret + pem, 0o600)
-
-
-def _certificate(key: ec.EllipticCurvePrivateKey) -> x509.Certificate:
-    now = datetime.datetime.now(datetime.UTC)
-    name = x509.Name(
-        [
-            x509.NameAttribute(NameOID.COMMON_NAME, _NAME),
-            x509.NameAttribute(NameOID.ORGANIZATION_NAME, "sekisho"),
-        ]
-    )
-    usage = x509.KeyUsage(
-        digital_signature=False,
-        content_commitment=False,
-        key_encipherment=False,
-        data_encipherment=False,
-        key_agreement=False,
-        key_cert_sign=True,
-        crl_sign=True,
-        encipher_only=False,
-        decipher_only=False,
-    )
-    return (
-        x509.CertificateBuilder()
-        .serial_number(x509.random_serial_number())
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .not_valid_before(now - datetime.timedelta(days=2))
-        .not_valid_after(now + datetime.timedelta(days=365 * _YEARS))
-        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
-        .add_extension(usage, critical=True)
-        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
-        .sign(key, hashes.SHA256())
-    )

@@ -10,16 +10,10 @@ import shutil
 import ssl
 import subprocess
 import tempfile
-import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import certifi
 import msgspec
-from cryptography import x509
-from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.serialization import pkcs12
-from cryptography.utils import CryptographyDeprecationWarning
 
 from netpolicy.proxy.ca import Authority, locked
 
@@ -57,7 +51,11 @@ def system_roots(environment: Mapping[str, str] = os.environ) -> Path:
     named = environment.get("SSL_CERT_FILE")
     paths = (named, ssl.get_default_verify_paths().cafile, *_SYSTEM_ROOTS)
     found = next((path for path in paths if path and Path(path).is_file()), None)
-    return Path(found or certifi.where())
+    if found is None:
+        import certifi
+
+        found = certifi.where()
+    return Path(found)
 
 
 def trust_files(
@@ -107,7 +105,9 @@ def _fill(folder: Path, upstream: bytes, own: bytes, inside: str) -> None:
     files = _named(folder, inside)
     files.upstream.write_bytes(upstream)
     files.bundle.write_bytes(upstream + own)
-    files.java.write_bytes(_java_store(upstream + own))
+    from netpolicy.proxy.javastore import java_store
+
+    files.java.write_bytes(java_store(upstream + own, JAVA_PASSWORD))
     files.wgetrc.write_text(f"ca_certificate = {inside}/{files.bundle.name}\n")
     files.apt.write_text(f'Acquire::https::CaInfo "{inside}/{files.bundle.name}";\n')
     certutil = shutil.which("certutil")
@@ -116,15 +116,6 @@ def _fill(folder: Path, upstream: bytes, own: bytes, inside: str) -> None:
     folder.chmod(0o755)  # the sandbox's user reads it, too
     for path in folder.rglob("*"):
         path.chmod(0o755 if path.is_dir() else 0o644)
-
-
-def _java_store(pem: bytes) -> bytes:
-    entries = [
-        pkcs12.PKCS12Certificate(certificate, f"root-{number}".encode())
-        for number, certificate in enumerate(_certificates(pem))
-    ]
-    encryption = serialization.BestAvailableEncryption(JAVA_PASSWORD.encode())
-    return pkcs12.serialize_java_truststore(entries, encryption)
 
 
 def _nss_database(certutil: str, folder: Path, own: bytes) -> None:
@@ -152,13 +143,3 @@ def _normalised(pem: bytes) -> bytes:
     if not blocks:
         raise ValueError("a file of certificates holds none")
     return b"".join(block + b"\n" for block in blocks)
-
-
-def _certificates(pem: bytes) -> Iterator[x509.Certificate]:
-    for match in _CERTIFICATE.finditer(pem):
-        with warnings.catch_warnings():  # public roots with a serial number that RFC 5280 forbids
-            warnings.simplefilter("ignore", CryptographyDeprecationWarning)
-            try:
-                yield x509.load_pem_x509_certificate(match.group())
-            except ValueError:
-                continue
