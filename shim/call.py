@@ -93,7 +93,9 @@ class Call:
             note_written(one, self.state, self.context)
 
     # -- running something else ------------------------------------------------------------------
-    def runs(self, argv: Sequence[str], *, stdin: str | None = None, state: State | None = None) -> str | None:
+    def runs(
+        self, argv: Sequence[str], *, stdin: str | None = None, state: State | None = None
+    ) -> str | None:
         """The call runs a program with these arguments; tells what that prints."""
         if not argv:
             return None
@@ -110,7 +112,8 @@ class Call:
         """The call hands `text` to a shell; tells what that prints."""
         if not known(text):
             self.unknown(name, "a shell runs text that cannot be told", code="dynamic-command")
-            return HOLE
+            if len(text.replace(HOLE, "").strip()) == 0:
+                return HOLE
         inner = replace(self.state.copy(), functions={}, aliases={}, positional=positional, name=name)
         out: list[str] = []
         try:

@@ -21,7 +21,9 @@ def environment_effects(call: Call) -> None:
             if variable.kind == "shell":
                 call.shell(value, name=name)
             else:
-                call.unknown(name, f"{name} makes {call.name} do what a file or library says", code="environment")
+                call.unknown(
+                    name, f"{name} makes {call.name} do what a file or library says", code="environment"
+                )
     path = call.state.text("PATH")
     if path is not None and any(_unsafe(folder) for folder in path.split(":")):
         call.unknown("PATH", "programs would come from a folder of the project", code="environment")

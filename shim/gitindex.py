@@ -59,7 +59,9 @@ def _entry(data: bytes, at: int, version: int, previous: bytes) -> tuple[Entry, 
         end = data.index(b"\0", at)
         path = data[at:end]
         at = start + ((end - start + 8) & ~7)
-    entry = Entry(path.decode("utf-8", "surrogateescape"), fields[10].hex(), fields[9], (fields[2], fields[3]))
+    entry = Entry(
+        path.decode("utf-8", "surrogateescape"), fields[10].hex(), fields[9], (fields[2], fields[3])
+    )
     return entry, at, path
 
 

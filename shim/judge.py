@@ -50,6 +50,10 @@ class Judge:
         else:
             call.writes(path, append=append)
 
+    def unknown_text(self, text: str) -> None:
+        call = Call(["eval"], State(cwd=""), None, Walker(self), self)
+        call.unknown(text, "a shell runs text that cannot be told", code="dynamic-command")
+
     def nested(self, walker: Walker, argv: list[str], state: State, stdin: str | None) -> str | None:
         self._depth += 1
         if self._depth > 40:
@@ -69,7 +73,9 @@ class Judge:
         if script is not None:
             return call.shell(script, stdin=call.stdin, positional=tuple(call.arguments), name=name)
         if plain is None:
-            call.unknown(name, "what a script or program of the project does is in the file", code="script-body")
+            call.unknown(
+                name, "what a script or program of the project does is in the file", code="script-body"
+            )
             return HOLE
         call.argv = [plain, *call.argv[1:]]
         environment_effects(call)

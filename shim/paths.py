@@ -9,7 +9,19 @@ from shim.context import Context, Kind
 from shim.text import HOLE
 
 TEMPORARY = ("/tmp/", "/var/tmp/", "/dev/shm/")
-SYSTEM = ("/etc/", "/usr/", "/bin/", "/sbin/", "/lib/", "/boot/", "/dev/", "/sys/", "/proc/", "/var/", "/opt/")
+SYSTEM = (
+    "/etc/",
+    "/usr/",
+    "/bin/",
+    "/sbin/",
+    "/lib/",
+    "/boot/",
+    "/dev/",
+    "/sys/",
+    "/proc/",
+    "/var/",
+    "/opt/",
+)
 NOWHERE = re.compile(r"/dev/(null|stdout|stderr|tty|zero|full|fd/.*|stdin|pts/\d+)|/proc/self/fd/\d+|-")
 NETWORK = re.compile(r"/dev/(?:tcp|udp)/([^/]+)/")
 REGENERABLE = frozenset(
@@ -34,7 +46,7 @@ def deleted(path: str, state: State, context: Context, *, recursive: bool = True
     absolute = state.resolve(path)
     if HOLE in absolute:
         return Effect.UNKNOWN, "the directory cannot be told"
-    if temporary(absolute) and not (context.cwd + "/").startswith(absolute + "/"):
+    if temporary(path, state, context) and not (context.cwd + "/").startswith(absolute + "/"):
         return Effect.LOCAL, "a temporary path"
     if made_here(absolute, state):
         return Effect.LOCAL, "made by this very command"
@@ -48,9 +60,24 @@ def made_here(absolute: str, state: State) -> bool:
     return any(absolute == path or absolute.startswith(path + "/") for path in state.made)
 
 
-def temporary(absolute: str) -> bool:
-    """True below a temporary folder; the folder itself does not count."""
-    return any(absolute.startswith(folder) and len(absolute) > len(folder) for folder in TEMPORARY)
+def temporary(path: str, state: State, context: Context) -> bool:
+    """True below a temporary folder; the folder itself does not count.
+
+    A working tree may itself lie in a temporary folder: then it and its neighbours are not temporary.
+    """
+    absolute = state.resolve(path)
+    if not any(absolute.startswith(folder) and len(absolute) > len(folder) for folder in TEMPORARY):
+        return False
+    root = context.files.worktree(context.cwd) or context.cwd
+    if not any(root.startswith(folder) for folder in TEMPORARY):
+        return True
+    parent = root.rpartition("/")[0]
+    home = (
+        parent
+        if any(f"{parent}/".startswith(folder) and f"{parent}/" != folder for folder in TEMPORARY)
+        else root
+    )
+    return not (absolute + "/").startswith(home + "/") and not path.startswith("..")
 
 
 def regenerable(path: str, absolute: str, context: Context) -> bool:
@@ -80,7 +107,7 @@ def written(
     absolute = state.resolve(path)
     if HOLE in absolute:
         return Effect.UNKNOWN, "the directory cannot be told"
-    if temporary(absolute) or made_here(absolute, state):
+    if temporary(path, state, context) or made_here(absolute, state):
         return Effect.LOCAL, "a temporary path"
     if absolute.startswith(SYSTEM):
         return Effect.DESTRUCTIVE, "writes to the system's own files"

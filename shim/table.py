@@ -1,11 +1,12 @@
 """Judges a call by its tool's entry in the grammar."""
 
+import re
 from fnmatch import fnmatchcase
 
 from sekisho.core.action import SEVERITY, Effect
-from shim.address import is_loopback_host
+from shim.address import authority, is_loopback_host
 from shim.call import Call
-from shim.grammar import Nested, Tool
+from shim.grammar import Nested, Tool, known_names
 from shim.options import Parsed, parse
 from shim.text import HOLE, known
 
@@ -13,10 +14,10 @@ from shim.text import HOLE, known
 def judge_by_table(call: Call, tool: Tool) -> str | None:
     """Notes the effects of the call."""
     parsed = parse(call.arguments, tool.spec())
-    if parsed.has("--help", "--version", *tool.help.split()) or parsed.words[:1] in (["help"], ["version"]):
+    pattern, effect = _verb(tool, parsed)
+    if _asks_help(tool, parsed, pattern):
         call.does(Effect.READ, call.name, "prints help")
         return None
-    pattern, effect = _verb(tool, parsed)
     effect = _dry(tool, parsed, pattern, effect)
     for rule in tool.raises:
         if rule.verbs and not any(_matches(verb, parsed.words) for verb in rule.verbs):
@@ -31,16 +32,24 @@ def judge_by_table(call: Call, tool: Tool) -> str | None:
     return _nested(call, tool, pattern)
 
 
+def _asks_help(tool: Tool, parsed: Parsed, pattern: str) -> bool:
+    """`--help` without a value; `help` as a word where it is not the name of something else."""
+    names = {"--help", "--version", *tool.help.split()}
+    if any(name in names and value is None for name, value in parsed.options):
+        return True
+    return parsed.words[:1] in (["help"], ["version"]) and not pattern
+
+
 def _verb(tool: Tool, parsed: Parsed) -> tuple[str, Effect]:
     if not parsed.words:
         if parsed.wild:
             return "", Effect.UNKNOWN
         return "", tool.bare if tool.bare is not None else tool.default
-    best: tuple[tuple[int, int, int], str, Effect] | None = None
+    best: tuple[tuple[int, list[int], int], str, Effect] | None = None
     for pattern, effect in tool.patterns():
         if _matches(pattern, parsed.words):
             tokens = pattern.split()
-            literal = sum(not any(char in token for char in "*?[") for token in tokens)
+            literal = [0 if token == "*" else (1 if "*" in token else 2) for token in reversed(tokens)]
             rank = (len(tokens), literal, SEVERITY[effect])
             if best is None or rank > best[0]:
                 best = (rank, pattern, effect)
@@ -78,9 +87,7 @@ def _applies(call: Call, option: str, variable: str, value: str, parsed: Parsed)
         return any(
             fnmatchcase(found, value) for name in variable.split() if (found := call.variable(name) or "")
         )
-    return any(
-        name in option.split() and fnmatchcase(found or "", value) for name, found in parsed.options
-    )
+    return any(name in option.split() and fnmatchcase(found or "", value) for name, found in parsed.options)
 
 
 def _elsewhere(call: Call, tool: Tool, parsed: Parsed, effect: Effect) -> Effect:
@@ -89,6 +96,11 @@ def _elsewhere(call: Call, tool: Tool, parsed: Parsed, effect: Effect) -> Effect
         return effect
     values = [value or "" for name, value in parsed.options if name in tool.remote.options.split()]
     values += [found for name in tool.remote.variables.split() if (found := call.variable(name))]
+    if tool.remote.endpoint and values:
+        host = authority(values[-1])[1]
+        if not known(values[-1]):
+            return Effect.UNKNOWN
+        return Effect.LOCAL if is_loopback_host(host) and effect is Effect.EXTERNAL else effect
     for value in values:
         if any(fnmatchcase(value, pattern) for pattern in tool.remote.local.split()):
             continue
@@ -116,9 +128,23 @@ def _nested(call: Call, tool: Tool, pattern: str) -> str | None:
     if nested is None:
         return None
     rest = after_words(call.arguments, tool, len(nested.verb.split()) + nested.skip)
-    if rest:
-        _run_inside(call, nested, rest)
+    for command in _inside(call, tool, nested, rest):
+        _run_inside(call, nested, command)
     return HOLE
+
+
+def _inside(call: Call, tool: Tool, nested: Nested, rest: list[str]) -> list[list[str]]:
+    """The command lines that may run: the given one, that of `--entrypoint`, that of the image's tool."""
+    parsed = parse(call.arguments[: len(call.arguments) - len(rest)], tool.spec())
+    entrypoint = parsed.last("--entrypoint")
+    commands = [rest] if rest else []
+    if entrypoint:
+        commands = [[entrypoint, *rest]]
+    elif nested.image and parsed.words:
+        image = re.split(r"[:@]", parsed.words[-1].rsplit("/", 1)[-1])[0]
+        names = [name for name in (image, image.removesuffix("-cli")) if name in known_names(name)]
+        commands += [[name, *rest] for name in names[:1]]
+    return commands
 
 
 def _run_inside(call: Call, nested: Nested, rest: list[str]) -> None:
@@ -146,7 +172,11 @@ def after_words(arguments: list[str], tool: Tool, count: int) -> list[str]:
             rest = rest[1:]
             continue
         used = parse(rest, spec.__class__(values=spec.values, optional=spec.optional, stop=True))
-        consumed = 2 if "=" not in word and any(value == rest[1:2][0] for _, value in used.options[:1] if rest[1:2]) else 1
+        consumed = (
+            2
+            if "=" not in word and any(value == rest[1:2][0] for _, value in used.options[:1] if rest[1:2])
+            else 1
+        )
         rest = rest[consumed:]
     return rest
 

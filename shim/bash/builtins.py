@@ -222,7 +222,21 @@ def _call_all(walker: "Walker", argv: list[str], state: State, io: "Streams") ->
 BUILTINS: dict[str, Builtin] = {
     **dict.fromkeys(DECLARE, _declare),
     **dict.fromkeys(
-        (":", "true", "false", "echo", "type", "shopt", "let", "getopts", "wait", "jobs", "fg", "bg", "umask"),
+        (
+            ":",
+            "true",
+            "false",
+            "echo",
+            "type",
+            "shopt",
+            "let",
+            "getopts",
+            "wait",
+            "jobs",
+            "fg",
+            "bg",
+            "umask",
+        ),
         _nothing,
     ),
     **dict.fromkeys(

@@ -88,6 +88,8 @@ def output(argv: list[str], state: State, stdin: str | None) -> str:
         return f"/usr/bin/{rest[-1]}\n" if name == "which" or rest[0] in ("-p", "-P", "-v") else HOLE
     if name == "git" and rest[:1] == ["--exec-path"]:
         return "/usr/lib/git-core\n"
+    if name == "ls" and "-d" in rest:
+        return "".join(f"{word}\n" for word in rest if not word.startswith("-"))
     return _of_text(name, rest)
 
 

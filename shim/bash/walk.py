@@ -45,6 +45,10 @@ class Commands(Protocol):
         """A redirect would write `path`."""
         ...
 
+    def unknown_text(self, text: str) -> None:
+        """A shell would read text of which parts are not known."""
+        ...
+
 
 @dataclass
 class Streams:
@@ -66,7 +70,7 @@ class Walker:
     def text(self, text: str, states: list[State], io: Streams) -> list[State]:
         """Text that a shell would read as a script."""
         if not known(text):
-            raise Unreadable("text that is not known is run")
+            self.commands.unknown_text(text)
         self.depth += 1
         if self.depth > MAX_CALLS:
             raise Unreadable("nested too deeply")

@@ -30,16 +30,25 @@ class Raise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Nested(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """After `verb` and `skip` more words the rest is a command; `only` effects of it count."""
+    """After `verb` and `skip` more words the rest is a command.
+
+    `contained`: only what it does outside counts. `image`: the last skipped word names an image, which may
+    itself stand for a tool (`alpine/git push`).
+    """
 
     verb: str
     skip: int = 0
     contained: bool = False
+    image: bool = False
 
 
 class Remote(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Options and variables that send a local tool elsewhere; `local` are the values that do not."""
+    """Options and variables that send a local tool elsewhere; `local` are the values that do not.
 
+    With `endpoint` the tool is remote anyway, and they may also bring it here.
+    """
+
+    endpoint: bool = False
     options: str = ""
     variables: str = ""
     local: str = ""

@@ -36,7 +36,11 @@ def tar(call: Call) -> str | None:
     if parsed.has("-t", "--list", "-d", "--diff", "--compare", "-O", "--to-stdout", "--test-label"):
         call.does(Effect.READ, archive or "archive", "lists an archive")
     elif parsed.has("-x", "--extract", "--get"):
-        _extracts(call, parsed.last("-C", "--directory") or ".", parsed.has("-k", "--keep-old-files", "--skip-old-files"))
+        _extracts(
+            call,
+            parsed.last("-C", "--directory") or ".",
+            parsed.has("-k", "--keep-old-files", "--skip-old-files"),
+        )
     elif parsed.has("-c", "--create", "-r", "--append", "-u", "--update", "--delete"):
         if archive and archive != "-":
             call.writes(archive, append=not parsed.has("-c", "--create"))
@@ -65,7 +69,14 @@ def _tar_commands(call: Call, options: list[tuple[str, str | None]]) -> None:
         if name == "--checkpoint-action":
             if value.startswith("exec="):
                 call.shell(value[5:], name="tar")
-        elif name in ("--to-command", "-F", "--info-script", "--new-volume-script", "--rsh-command", "--rmt-command"):
+        elif name in (
+            "--to-command",
+            "-F",
+            "--info-script",
+            "--new-volume-script",
+            "--rsh-command",
+            "--rmt-command",
+        ):
             call.shell(value, name="tar")
         elif name in ("-I", "--use-compress-program"):
             call.shell(value, name="tar", stdin=HOLE)
@@ -73,7 +84,11 @@ def _tar_commands(call: Call, options: list[tuple[str, str | None]]) -> None:
 
 def _extracts(call: Call, folder: str, keeps: bool) -> None:
     absolute = call.state.resolve(folder)
-    if keeps or temporary(absolute) or call.context.files.kind(absolute).value == "absent":
+    if (
+        keeps
+        or temporary(folder, call.state, call.context)
+        or call.context.files.kind(absolute).value == "absent"
+    ):
         call.does(Effect.LOCAL, folder, "extracts files")
     elif HOLE in absolute:
         call.unknown(folder, "where it would extract cannot be told")
@@ -107,7 +122,9 @@ def unzip(call: Call) -> str | None:
 def compressed(call: Call) -> str | None:
     """gzip and its like replace a file by its packed form."""
     parsed = parse(call.arguments, spec("-S --suffix -T --threads -o --output-dir-flat"))
-    if parsed.has("-c", "--stdout", "--to-stdout", "-t", "--test", "-l", "--list", "--help", "--version", "-V"):
+    if parsed.has(
+        "-c", "--stdout", "--to-stdout", "-t", "--test", "-l", "--list", "--help", "--version", "-V"
+    ):
         call.does(Effect.READ, call.name, "prints")
     elif not parsed.words:
         call.does(Effect.READ, call.name, "filters")
@@ -121,5 +138,7 @@ HANDLERS: dict[str, Handler] = {
     **dict.fromkeys(("tar", "gtar", "bsdtar"), tar),
     "zip": zipped,
     "unzip": unzip,
-    **dict.fromkeys(("gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "zstd", "unzstd", "lz4", "brotli"), compressed),
+    **dict.fromkeys(
+        ("gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "zstd", "unzstd", "lz4", "brotli"), compressed
+    ),
 }

@@ -30,14 +30,41 @@ class Language:
 
 
 _LANGUAGES: dict[str, Language] = {
-    "perl": Language("perl", spec("-e -E -I -M -m -x -C -D", optional="-i -F -0 -l", stop=True), ("-e", "-E"), ("-c",),
-                     "-i", True, True, True),
-    "ruby": Language("ruby", spec("-e -I -r -C -E -x", optional="-i -F -0 -W -K -T", stop=True), ("-e",), ("-c",), "-i",
-                     True, True, True),
-    "node": Language("node", spec("-e --eval -p --print -r --require --import --loader -C --conditions --env-file",
-                                  stop=True), ("-e", "--eval", "-p", "--print", "-pe"), ("-c", "--check")),
-    "php": Language("php", spec("-r -B -R -E -d -c -f -z -t -S", stop=True), ("-r", "-B", "-R", "-E"), ("-l", "-i", "-m"),
-                    "", True, True),
+    "perl": Language(
+        "perl",
+        spec("-e -E -I -M -m -x -C -D", optional="-i -F -0 -l", stop=True),
+        ("-e", "-E"),
+        ("-c",),
+        "-i",
+        True,
+        True,
+        True,
+    ),
+    "ruby": Language(
+        "ruby",
+        spec("-e -I -r -C -E -x", optional="-i -F -0 -W -K -T", stop=True),
+        ("-e",),
+        ("-c",),
+        "-i",
+        True,
+        True,
+        True,
+    ),
+    "node": Language(
+        "node",
+        spec("-e --eval -p --print -r --require --import --loader -C --conditions --env-file", stop=True),
+        ("-e", "--eval", "-p", "--print", "-pe"),
+        ("-c", "--check"),
+    ),
+    "php": Language(
+        "php",
+        spec("-r -B -R -E -d -c -f -z -t -S", stop=True),
+        ("-r", "-B", "-R", "-E"),
+        ("-l", "-i", "-m"),
+        "",
+        True,
+        True,
+    ),
     "lua": Language("lua", spec("-e -l", stop=True), ("-e",), ()),
 }
 _VERSION = ("--version", "-v", "-V", "--help", "-h")
@@ -69,10 +96,18 @@ def interpreter(call: Call) -> str | None:
 
 def _loaded(call: Call, language: Language, parsed: Parsed) -> None:
     """Modules named by options; those of the project are unknown."""
-    for name in parsed.all("-r", "--require", "--import", "--loader", "-I") if language.name in ("node", "ruby") else []:
+    for name in (
+        parsed.all("-r", "--require", "--import", "--loader", "-I")
+        if language.name in ("node", "ruby")
+        else []
+    ):
         if name.startswith((".", "/")) or HOLE in name or language.name == "node":
             call.unknown(name, "a file of the project is run first", code="script-body")
-    if language.name == "php" and parsed.has("-d", "-c", "-S") and any("prepend" in one for one in parsed.all("-d")):
+    if (
+        language.name == "php"
+        and parsed.has("-d", "-c", "-S")
+        and any("prepend" in one for one in parsed.all("-d"))
+    ):
         call.unknown("php", "a file is run first", code="script-body")
 
 
@@ -80,18 +115,31 @@ def _file(call: Call, language: Language, words: list[str]) -> None:
     text = call.state.written.get(call.state.resolve(words[0]))
     if text is not None and known(text):
         judge_code(call, language, text)
-    elif words[0] == "artisan" and words[1:2] in (["test"], ["list"], ["serve"], ["make:model"], ["route:list"]):
+    elif words[0] == "artisan" and words[1:2] in (
+        ["test"],
+        ["list"],
+        ["serve"],
+        ["make:model"],
+        ["route:list"],
+    ):
         call.does(Effect.LOCAL, " ".join(words[:2]), "runs the project's tests or server")
     else:
         call.unknown(words[0], "what the program does is in the file", code="script-body")
 
 
-_STRING = re.compile(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|`(?:\\.|[^`\\])*`|\bq[qwx]?\s*(?:\([^)]*\)|\{[^}]*\}|/[^/]*/)"
-                     r"|%[wWqQx]?(?:\([^)]*\)|\[[^\]]*\]|\{[^}]*\})", re.DOTALL)
-_CALL = re.compile(r"([A-Za-z_$][\w$]*(?:(?:\.|::|->|&\.|\?\.)[A-Za-z_$][\w$]*[?!]?|\(\x01\d+\x02\))*[?!]?)\s*(?=\()")
+_STRING = re.compile(
+    r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|`(?:\\.|[^`\\])*`|\bq[qwx]?\s*(?:\([^)]*\)|\{[^}]*\}|/[^/]*/)"
+    r"|%[wWqQx]?(?:\([^)]*\)|\[[^\]]*\]|\{[^}]*\})",
+    re.DOTALL,
+)
+_CALL = re.compile(
+    r"([A-Za-z_$][\w$]*(?:(?:\.|::|->|&\.|\?\.)[A-Za-z_$][\w$]*[?!]?|\(\x01\d+\x02\))*[?!]?)\s*(?=\()"
+)
 _BARE = re.compile(r"(?<![\w$.@%>:])([A-Za-z_][\w.:]*[?!]?)[ \t]+(?=[\x01$@%\w\[\\:-])")
-_REGEX = re.compile(r"(?:(?<![\w$)\x02])|(?<=\b))(?:s|tr|y)/(?:\\.|[^/\\\n])*/(?:\\.|[^/\\\n])*/[a-z]*|"
-                    r"(?:(?<=[(=~,;{!&|])|^)\s*m?/(?:\\.|[^/\\\n])+/[a-z]*")
+_REGEX = re.compile(
+    r"(?:(?<![\w$)\x02])|(?<=\b))(?:s|tr|y)/(?:\\.|[^/\\\n])*/(?:\\.|[^/\\\n])*/[a-z]*|"
+    r"(?:(?<=[(=~,;{!&|])|^)\s*m?/(?:\\.|[^/\\\n])+/[a-z]*"
+)
 
 
 class _Reader:
@@ -209,8 +257,9 @@ def _request(call: Call, reader: _Reader, full: str, name: str, at: int) -> None
 
 def debugger(call: Call) -> str | None:
     """gdb and lldb: commands on the line may start a shell; the program itself is unknown."""
-    parsed = parse(call.arguments, spec("-ex -eval-command -iex -x -command -p -pid -c -core -o -O -s -S",
-                                        words=True))
+    parsed = parse(
+        call.arguments, spec("-ex -eval-command -iex -x -command -p -pid -c -core -o -O -s -S", words=True)
+    )
     if parsed.has("--version", "-version", "--help", "-help", "-v"):
         call.does(Effect.READ, call.name, "prints help")
         return HOLE
@@ -218,7 +267,10 @@ def debugger(call: Call) -> str | None:
     for text in parsed.all("-ex", "-eval-command", "-iex", "--ex", "--eval-command", "-o", "-O"):
         if match := re.match(r"\s*(?:shell|!|platform shell|make|pipe [^|]*\|)\s*(.*)", text):
             call.shell(match[1], name=call.name)
-        elif re.match(r"\s*(python|py|pi|source|script|call|print|p|run|r|start|starti|generate|dump|set|compile|eval)\b", text):
+        elif re.match(
+            r"\s*(python|py|pi|source|script|call|print|p|run|r|start|starti|generate|dump|set|compile|eval)\b",
+            text,
+        ):
             call.unknown(call.name, "the debugged program or a script runs", code="script-body")
     if parsed.has("-x", "-command", "--command", "-s", "-S"):
         call.unknown(call.name, "a script decides", code="script-body")
@@ -228,7 +280,9 @@ def debugger(call: Call) -> str | None:
 def deno(call: Call) -> str | None:
     words = parse(call.arguments, spec("-c --config --import-map", stop=True)).words
     if words[:1] == ["eval"]:
-        judge_code(call, _LANGUAGES["node"], next((word for word in words[1:] if not word.startswith("-")), HOLE))
+        judge_code(
+            call, _LANGUAGES["node"], next((word for word in words[1:] if not word.startswith("-")), HOLE)
+        )
         return HOLE
     known_tool = tool("deno-verbs")
     assert known_tool is not None

@@ -34,7 +34,9 @@ def copy(call: Call) -> str | None:
         return ""
     if destination is not None and not kept:
         for source in sources:
-            _land(call, source, destination, recursive=parsed.has("-r", "-R", "-a", "--recursive", "--archive"))
+            _land(
+                call, source, destination, recursive=parsed.has("-r", "-R", "-a", "--recursive", "--archive")
+            )
     _remember_program(call, sources, destination)
     return ""
 
@@ -95,7 +97,11 @@ def _land(call: Call, source: str, destination: str, *, recursive: bool) -> None
     for one in expanded(source, call.state, call.context) or (source,):
         path = _landing(call, one, destination)
         absolute = call.state.resolve(path)
-        if recursive and call.context.files.kind(absolute) is Kind.FOLDER and not temporary(absolute):
+        if (
+            recursive
+            and call.context.files.kind(absolute) is Kind.FOLDER
+            and not temporary(path, call.state, call.context)
+        ):
             call.does(Effect.DESTRUCTIVE, path, "overwrites files in a folder", code="overwrites-file")
             continue
         effect, reason = written(path, call.state, call.context)
@@ -158,9 +164,7 @@ def _rsync_losses(call: Call, parsed: Parsed, sources: list[str], destination: s
         call.deletes([destination])
 
 
-def _transfer(
-    call: Call, parsed: Parsed, sources: list[str], destination: str | None, *, dry: bool
-) -> None:
+def _transfer(call: Call, parsed: Parsed, sources: list[str], destination: str | None, *, dry: bool) -> None:
     """To another machine is external, from one is local."""
     remote_source = any(_REMOTE.fullmatch(source) for source in sources)
     if dry:
@@ -181,7 +185,9 @@ def _land_transfer(call: Call, source: str, destination: str) -> None:
     path = source.rsplit(":", 1)[-1] if _REMOTE.fullmatch(source) else source
     if source.endswith("/") or call.context.files.kind(call.state.resolve(path)) is Kind.FOLDER:
         absolute = call.state.resolve(destination)
-        if call.context.files.kind(absolute) is Kind.FOLDER and not temporary(absolute):
+        if call.context.files.kind(absolute) is Kind.FOLDER and not temporary(
+            destination, call.state, call.context
+        ):
             effect, reason = deleted(destination, call.state, call.context)
             if effect is Effect.DESTRUCTIVE:
                 reason = "may overwrite files in a folder"

@@ -5,7 +5,10 @@ from shim.call import Call, Handler
 from shim.options import parse, spec
 from shim.text import HOLE
 
-_RM = spec(flags="--force --recursive --interactive --one-file-system --dir --verbose --help --version", abbreviate=True)
+_RM = spec(
+    flags="--force --recursive --interactive --one-file-system --dir --verbose --help --version",
+    abbreviate=True,
+)
 
 
 def remove(call: Call) -> str | None:
@@ -23,7 +26,9 @@ def remove_folder(call: Call) -> str | None:
     """rmdir deletes empty folders only."""
     parsed = parse(call.arguments, spec())
     unknown = any(HOLE in word for word in parsed.words)
-    call.does(Effect.LOCAL, " ".join(parsed.words), "deletes empty folders" + (" of any name" if unknown else ""))
+    call.does(
+        Effect.LOCAL, " ".join(parsed.words), "deletes empty folders" + (" of any name" if unknown else "")
+    )
     return ""
 
 
@@ -37,7 +42,9 @@ def shred(call: Call) -> str | None:
 
 
 def truncate(call: Call) -> str | None:
-    parsed = parse(call.arguments, spec("-s --size -r --reference", flags="--help --version", abbreviate=True))
+    parsed = parse(
+        call.arguments, spec("-s --size -r --reference", flags="--help --version", abbreviate=True)
+    )
     if parsed.has("--help", "--version"):
         call.does(Effect.READ, call.name, "prints help")
         return None
@@ -86,9 +93,26 @@ HANDLERS: dict[str, Handler] = {
     "dd": disk_dump,
     **dict.fromkeys(
         (
-            *(f"mkfs.{kind}" for kind in ("ext2", "ext3", "ext4", "xfs", "btrfs", "vfat", "fat", "ntfs", "f2fs")),
-            "mkfs", "wipefs", "fdisk", "sfdisk", "parted", "mkswap", "blkdiscard", "sgdisk", "gdisk",
-            "badblocks", "hdparm", "cryptsetup", "pvremove", "vgremove", "lvremove", "mdadm",
+            *(
+                f"mkfs.{kind}"
+                for kind in ("ext2", "ext3", "ext4", "xfs", "btrfs", "vfat", "fat", "ntfs", "f2fs")
+            ),
+            "mkfs",
+            "wipefs",
+            "fdisk",
+            "sfdisk",
+            "parted",
+            "mkswap",
+            "blkdiscard",
+            "sgdisk",
+            "gdisk",
+            "badblocks",
+            "hdparm",
+            "cryptsetup",
+            "pvremove",
+            "vgremove",
+            "lvremove",
+            "mdadm",
         ),
         device,
     ),

@@ -208,14 +208,18 @@ def _string(token: str) -> str:
 
 def _awk_command(call: Call, tokens: list[str], end: str) -> None:
     literal = bool(tokens) and tokens[0].startswith('"')
-    whole = literal and (len(tokens) < 2 or tokens[1] == end or (not end and tokens[1] in ("}", ";", "\n", ")")))
+    whole = literal and (
+        len(tokens) < 2 or tokens[1] == end or (not end and tokens[1] in ("}", ";", "\n", ")"))
+    )
     call.shell(_string(tokens[0]) if whole else HOLE, stdin=HOLE, name="awk")
     if literal and not whole:
         call.runs(_string(tokens[0]).split() + [HOLE])
 
 
 def tee(call: Call) -> str | None:
-    parsed = parse(call.arguments, spec(flags="--append --ignore-interrupts --help --version", abbreviate=True))
+    parsed = parse(
+        call.arguments, spec(flags="--append --ignore-interrupts --help --version", abbreviate=True)
+    )
     call.does(Effect.READ, "tee", "prints")
     append = parsed.has("-a", "--append")
     for path in parsed.words:
@@ -228,7 +232,10 @@ def tee(call: Call) -> str | None:
 
 
 def patch(call: Call) -> str | None:
-    parsed = parse(call.arguments, spec("-p --strip -i --input -d --directory -o --output -r --reject-file -F -B -D -V -z"))
+    parsed = parse(
+        call.arguments,
+        spec("-p --strip -i --input -d --directory -o --output -r --reject-file -F -B -D -V -z"),
+    )
     if parsed.has("--dry-run", "--help", "--version", "-v"):
         call.does(Effect.READ, "patch", "tries only")
     elif parsed.has("-o", "--output"):
@@ -251,7 +258,9 @@ def uniq(call: Call) -> str | None:
 
 def in_place(call: Call) -> str | None:
     """yq, prettier, black and their like: with one option they edit what they are given."""
-    parsed = parse(call.arguments, spec("-o --output-format -I --indent -p --input-format --arg --argjson --from-file"))
+    parsed = parse(
+        call.arguments, spec("-o --output-format -I --indent -p --input-format --arg --argjson --from-file")
+    )
     if parsed.has("-i", "--inplace", "--in-place"):
         call.does(Effect.LOCAL, " ".join(parsed.words[1:3]), "edits files in place")
         for path in parsed.words[1:]:

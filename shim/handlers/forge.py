@@ -45,8 +45,13 @@ def _api(call: Call) -> None:
     elif method.upper() in READS:
         call.does(Effect.READ, target, "reads from the forge", verb="forge.api")
     else:
-        call.does(Effect.EXTERNAL, target, f"{method.upper()} changes something at the forge", code="http-write",
-                  verb="forge.api")
+        call.does(
+            Effect.EXTERNAL,
+            target,
+            f"{method.upper()} changes something at the forge",
+            code="http-write",
+            verb="forge.api",
+        )
 
 
 def _graphql(call: Call, target: str, fields: list[str], from_file: bool) -> None:
@@ -56,7 +61,12 @@ def _graphql(call: Call, target: str, fields: list[str], from_file: bool) -> Non
         return
     text = re.sub(r'"""(?:.|\n)*?"""|"(?:\\.|[^"\\\n])*"|#[^\n]*', " ", query)
     effect = Effect.EXTERNAL if _mutates(text) else Effect.READ
-    call.does(effect, target, "a GraphQL query" if effect is Effect.READ else "a GraphQL mutation", verb="forge.graphql")
+    call.does(
+        effect,
+        target,
+        "a GraphQL query" if effect is Effect.READ else "a GraphQL mutation",
+        verb="forge.graphql",
+    )
 
 
 def _mutates(text: str) -> bool:
@@ -65,7 +75,10 @@ def _mutates(text: str) -> bool:
     for char in text:
         depth += (char in "{(") - (char in "})")
         top += char if not depth else " "
-    return re.search(r"(^|[\s})])mutation\b", re.sub(r"(query|subscription|fragment)\s+\w+", " ", top)) is not None
+    return (
+        re.search(r"(^|[\s})])mutation\b", re.sub(r"(query|subscription|fragment)\s+\w+", " ", top))
+        is not None
+    )
 
 
 HANDLERS: dict[str, Handler] = {"gh": forge, "glab": forge}

@@ -148,7 +148,11 @@ def _hooks(call: Call, folder: str) -> None:
 
 def transport(call: Call, command: str) -> None:
     """A command that git uses to reach a server: plain ssh is what it would use anyway."""
-    if known(command) and re.match(r"(/usr/bin/)?ssh\b", command) and not re.search(r"[;&|`$<>\n]|Command", command):
+    if (
+        known(command)
+        and re.match(r"(/usr/bin/)?ssh\b", command)
+        and not re.search(r"[;&|`$<>\n]|Command", command)
+    ):
         return
     call.shell(command, stdin=HOLE, name="ssh")
 
@@ -177,10 +181,14 @@ def _run_by_options(call: Call, verb: str, rest: list[str]) -> None:
         if word == "--":
             break
         name, equals, value = word.partition("=")
-        abbreviated = [one for one in names if len(name) > 4 and name.startswith("--") and one.startswith(name)]
+        abbreviated = [
+            one for one in names if len(name) > 4 and name.startswith("--") and one.startswith(name)
+        ]
         if name in names or abbreviated:
             takes_next = name in _VALUED or name.endswith("-filter") or bool(abbreviated)
-            text = value if equals else (rest[position + 1] if takes_next and position + 1 < len(rest) else "")
+            text = (
+                value if equals else (rest[position + 1] if takes_next and position + 1 < len(rest) else "")
+            )
             if text:
                 call.shell(text, stdin=HOLE, name=f"git {verb}")
         elif verb in ("grep",) and word.startswith("-O") and len(word) > 2:

@@ -60,8 +60,10 @@ def loses(reason: str) -> Verb:
     return verb
 
 
-_COMMIT = spec("-m --message -F --file -C --reuse-message -c --reedit-message -t --template --author --date "
-               "--cleanup --fixup --squash --trailer --pathspec-from-file")
+_COMMIT = spec(
+    "-m --message -F --file -C --reuse-message -c --reedit-message -t --template --author --date "
+    "--cleanup --fixup --squash --trailer --pathspec-from-file"
+)
 _PUSH = spec(
     "-o --push-option --repo --receive-pack --exec",
     optional="--force-with-lease --recurse-submodules --signed",
@@ -82,11 +84,15 @@ def push(call: Call, rest: list[str]) -> None:
         return
     force = parsed.has("-f", "--force", "--mirror", "--force-with-lease", "--force-if-includes")
     force = force or any(word.startswith("+") for word in words[1:])
-    delete = parsed.has("-d", "--delete", "--prune", "--mirror") or any(word.startswith(":") for word in words[1:])
+    delete = parsed.has("-d", "--delete", "--prune", "--mirror") or any(
+        word.startswith(":") for word in words[1:]
+    )
     call.does(
         Effect.EXTERNAL,
         target,
-        "pushes to a remote repository" + (", with force" if force else "") + (", deleting refs" if delete else ""),
+        "pushes to a remote repository"
+        + (", with force" if force else "")
+        + (", deleting refs" if delete else ""),
         code="git-push",
         verb="git.push",
         remote=words[0] if words else "",
@@ -96,8 +102,10 @@ def push(call: Call, rest: list[str]) -> None:
     )
 
 
-_FETCH = spec("--upload-pack --depth --deepen --shallow-since --shallow-exclude -j --jobs -o --server-option "
-              "--refmap --filter --negotiation-tip --recurse-submodules-default")
+_FETCH = spec(
+    "--upload-pack --depth --deepen --shallow-since --shallow-exclude -j --jobs -o --server-option "
+    "--refmap --filter --negotiation-tip --recurse-submodules-default"
+)
 
 
 def fetch(call: Call, rest: list[str]) -> None:
@@ -117,9 +125,14 @@ def fetch(call: Call, rest: list[str]) -> None:
 
 
 def clone(call: Call, rest: list[str]) -> None:
-    parsed = parse(rest, spec("-b --branch -o --origin -u --upload-pack --reference --depth -c --config -j --jobs "
-                              "--template --separate-git-dir --filter --bundle-uri --reference-if-able "
-                              "--shallow-since --shallow-exclude --server-option"))
+    parsed = parse(
+        rest,
+        spec(
+            "-b --branch -o --origin -u --upload-pack --reference --depth -c --config -j --jobs "
+            "--template --separate-git-dir --filter --bundle-uri --reference-if-able "
+            "--shallow-since --shallow-exclude --server-option"
+        ),
+    )
     for setting in parsed.all("-c", "--config"):
         key, _, value = setting.partition("=")
         if key.lower() in ("core.sshcommand", "core.fsmonitor", "core.hookspath", "core.gitproxy"):
@@ -146,7 +159,11 @@ def checkout(call: Call, rest: list[str]) -> None:
         _says(call, Effect.DESTRUCTIVE, "throws away uncommitted edits", code="discards-edits")
     elif paths:
         _overwrite_paths(call, paths)
-    elif parsed.words and HOLE in parsed.words[0] and not parsed.has("-b", "--orphan", "--detach", "-t", "--track"):
+    elif (
+        parsed.words
+        and HOLE in parsed.words[0]
+        and not parsed.has("-b", "--orphan", "--detach", "-t", "--track")
+    ):
         call.unknown(parsed.words[0], "it may name a branch or a file", code="dynamic-target")
     else:
         _says(call, Effect.LOCAL, "changes the branch, keeping edits")
@@ -249,22 +266,29 @@ def clean(call: Call, rest: list[str]) -> None:
 
 
 def branch(call: Call, rest: list[str]) -> None:
-    parsed = parse(rest, spec(
-        "-u --set-upstream-to --sort --format --points-at --track-from",
-        optional="--contains --no-contains --merged --no-merged --abbrev --column --color",
-        flags="--delete --force --move --copy --list --all --remotes --verbose --show-current --edit-description "
-        "--unset-upstream --track --no-track --create-reflog --quiet --ignore-case",
-        abbreviate=True,
-    ))
+    parsed = parse(
+        rest,
+        spec(
+            "-u --set-upstream-to --sort --format --points-at --track-from",
+            optional="--contains --no-contains --merged --no-merged --abbrev --column --color",
+            flags="--delete --force --move --copy --list --all --remotes --verbose --show-current --edit-description "
+            "--unset-upstream --track --no-track --create-reflog --quiet --ignore-case",
+            abbreviate=True,
+        ),
+    )
     forced = parsed.has("-f", "--force")
     deleting, moving = parsed.has("-d", "--delete"), parsed.has("-m", "--move", "-c", "--copy")
     if parsed.has("-D") or (deleting and forced):
         _says(call, Effect.DESTRUCTIVE, "deletes a branch, merged or not", code="deletes-branch")
-    elif deleting or moving or parsed.has("-u", "--set-upstream-to", "--unset-upstream", "--edit-description"):
+    elif (
+        deleting or moving or parsed.has("-u", "--set-upstream-to", "--unset-upstream", "--edit-description")
+    ):
         _says(call, Effect.LOCAL, "renames or removes a merged branch")
     elif parsed.has("-M", "-C"):
         twice = len(parsed.words) > 1
-        _says(call, Effect.DESTRUCTIVE if twice else Effect.LOCAL, "renames a branch, over another if need be")
+        _says(
+            call, Effect.DESTRUCTIVE if twice else Effect.LOCAL, "renames a branch, over another if need be"
+        )
     elif forced:
         _says(call, Effect.DESTRUCTIVE, "moves a branch, dropping its commits")
     elif parsed.words and not _listing(parsed):
@@ -274,21 +298,52 @@ def branch(call: Call, rest: list[str]) -> None:
 
 
 def _listing(parsed: Parsed) -> bool:
-    return parsed.has("-l", "--list", "-a", "--all", "-r", "--remotes", "--contains", "--no-contains", "--merged",
-                      "--no-merged", "--points-at", "--show-current", "-v", "-vv", "--format", "--sort")
+    return parsed.has(
+        "-l",
+        "--list",
+        "-a",
+        "--all",
+        "-r",
+        "--remotes",
+        "--contains",
+        "--no-contains",
+        "--merged",
+        "--no-merged",
+        "--points-at",
+        "--show-current",
+        "-v",
+        "-vv",
+        "--format",
+        "--sort",
+    )
 
 
 def tag(call: Call, rest: list[str]) -> None:
-    parsed = parse(rest, spec("-m --message -F --file -u --local-user --sort --format --cleanup --trailer",
-                              optional="-n --contains --no-contains --merged --no-merged --points-at",
-                              flags="--delete --force --list --annotate --sign --verify --create-reflog",
-                              abbreviate=True))
+    parsed = parse(
+        rest,
+        spec(
+            "-m --message -F --file -u --local-user --sort --format --cleanup --trailer",
+            optional="-n --contains --no-contains --merged --no-merged --points-at",
+            flags="--delete --force --list --annotate --sign --verify --create-reflog",
+            abbreviate=True,
+        ),
+    )
     if parsed.has("-d", "--delete"):
         _says(call, Effect.DESTRUCTIVE, "deletes a tag")
     elif parsed.has("-f", "--force"):
         _says(call, Effect.DESTRUCTIVE, "moves a tag")
-    elif not parsed.words or parsed.has("-l", "--list", "-n", "-v", "--verify", "--contains", "--no-contains",
-                                        "--merged", "--no-merged", "--points-at"):
+    elif not parsed.words or parsed.has(
+        "-l",
+        "--list",
+        "-n",
+        "-v",
+        "--verify",
+        "--contains",
+        "--no-contains",
+        "--merged",
+        "--no-merged",
+        "--points-at",
+    ):
         _says(call, Effect.READ, "lists tags")
     else:
         _says(call, Effect.LOCAL, "makes a tag")
@@ -311,7 +366,9 @@ def by_subcommand(
         effect = table.get(word, Effect.UNKNOWN) if word else bare
         if not leading and word not in table:
             effect = bare
-        if effect in (Effect.DESTRUCTIVE, Effect.EXTERNAL) and any(one in ("--dry-run", "-n") for one in rest):
+        if effect in (Effect.DESTRUCTIVE, Effect.EXTERNAL) and any(
+            one in ("--dry-run", "-n") for one in rest
+        ):
             effect = Effect.READ
         _says(call, effect, f"{call.name} {word}".strip())
 
@@ -335,7 +392,11 @@ def worktree(call: Call, rest: list[str]) -> None:
     forced = parsed.has("-f", "--force", "-ff")
     if word == "list":
         _says(call, Effect.READ, "lists worktrees")
-    elif word == "remove" and forced and not all(temporary(call.state.resolve(one)) for one in parsed.words):
+    elif (
+        word == "remove"
+        and forced
+        and not all(temporary(one, call.state, call.context) for one in parsed.words)
+    ):
         _says(call, Effect.DESTRUCTIVE, "removes a worktree with its edits", code="discards-edits")
     elif word == "add" and parsed.has("-B"):
         _says(call, Effect.DESTRUCTIVE, "resets a branch")
@@ -350,7 +411,7 @@ def submodule(call: Call, rest: list[str]) -> None:
     word, inner = (parsed.words or ["status"])[0], parsed.words[1:]
     if word == "foreach":
         command = [one for one in inner if one not in ("--recursive", "--quiet", "-q")]
-        _says(call, Effect.READ, "runs a command in each submodule")
+        _says(call, Effect.LOCAL, "runs a command in each submodule")
         call.shell(" ".join(command), positional=None) if len(command) == 1 else call.runs(command)
     elif word in ("status", "summary"):
         _says(call, Effect.READ, "lists submodules")
@@ -374,11 +435,29 @@ def config(call: Call, rest: list[str]) -> None:
     """One word reads, two write; settings of this session count for what follows in it."""
     parsed = parse(rest, spec("-f --file --blob --type --default --comment --value --url"))
     words = parsed.words
-    modes = ("--get", "--get-all", "--get-regexp", "--get-urlmatch", "-l", "--list", "--get-color", "--get-colorbool")
+    modes = (
+        "--get",
+        "--get-all",
+        "--get-regexp",
+        "--get-urlmatch",
+        "-l",
+        "--list",
+        "--get-color",
+        "--get-colorbool",
+    )
     if words[:1] in (["get"], ["list"]) or parsed.has(*modes):
         _says(call, Effect.READ, "reads settings")
         return
-    removes = ("--unset", "--unset-all", "--remove-section", "--rename-section", "-e", "--edit", "--add", "--replace-all")
+    removes = (
+        "--unset",
+        "--unset-all",
+        "--remove-section",
+        "--rename-section",
+        "-e",
+        "--edit",
+        "--add",
+        "--replace-all",
+    )
     if words[:1] in (["set"], ["unset"], ["edit"], ["rename-section"], ["remove-section"]):
         words = words[1:]
     elif len(words) < 2 and not parsed.has(*removes):
@@ -400,8 +479,14 @@ def remote(call: Call, rest: list[str]) -> None:
 
 
 def remove(call: Call, rest: list[str]) -> None:
-    parsed = parse(rest, spec("--pathspec-from-file", flags="--cached --force --dry-run --ignore-unmatch --quiet "
-                              "--sparse", abbreviate=True))
+    parsed = parse(
+        rest,
+        spec(
+            "--pathspec-from-file",
+            flags="--cached --force --dry-run --ignore-unmatch --quiet --sparse",
+            abbreviate=True,
+        ),
+    )
     if parsed.has("-n", "--dry-run"):
         _says(call, Effect.READ, "only lists what it would delete")
     elif parsed.has("--cached") or not parsed.has("-f", "--force"):
@@ -412,8 +497,14 @@ def remove(call: Call, rest: list[str]) -> None:
 
 def plumbing(call: Call, rest: list[str]) -> None:
     """read-tree, checkout-index, update-ref, symbolic-ref, update-index."""
-    parsed = parse(rest, spec("-m --prefix --index-output --stage --temp --cacheinfo --chmod"
-                              if call.name != "read-tree" else "--prefix --index-output --exclude-per-directory"))
+    parsed = parse(
+        rest,
+        spec(
+            "-m --prefix --index-output --stage --temp --cacheinfo --chmod"
+            if call.name != "read-tree"
+            else "--prefix --index-output --exclude-per-directory"
+        ),
+    )
     reading = call.name == "symbolic-ref" and len(parsed.words) < 2 and not parsed.has("-d", "--delete")
     lossy = {
         "read-tree": parsed.has("--reset"),
@@ -429,7 +520,11 @@ def plumbing(call: Call, rest: list[str]) -> None:
 def collect(call: Call, rest: list[str]) -> None:
     """gc: what is unreachable is kept for two weeks, unless that is cut short."""
     now = any(re.fullmatch(r"--prune=(now|all|0.*|\d+\.(second|minute|hour)s?.*)", word) for word in rest)
-    _says(call, Effect.DESTRUCTIVE if now else Effect.LOCAL, "packs objects" + (" and drops lost commits" if now else ""))
+    _says(
+        call,
+        Effect.DESTRUCTIVE if now else Effect.LOCAL,
+        "packs objects" + (" and drops lost commits" if now else ""),
+    )
 
 
 def reflog(call: Call, rest: list[str]) -> None:
@@ -439,18 +534,24 @@ def reflog(call: Call, rest: list[str]) -> None:
 
 
 def archive(call: Call, rest: list[str]) -> None:
-    parsed = parse(rest, spec("-o --output --format --prefix --remote --exec --add-file", flags="--list",
-                              abbreviate=True))
+    parsed = parse(
+        rest,
+        spec("-o --output --format --prefix --remote --exec --add-file", flags="--list", abbreviate=True),
+    )
     _says(call, Effect.READ, "packs a tree")
     for path in parsed.all("-o", "--output"):
         call.writes(path)
 
 
 def format_patch(call: Call, rest: list[str]) -> None:
-    parsed = parse(rest, spec("-o --output-directory -v --reroll-count --to --cc --subject-prefix --suffix",
-                              optional="-n"))
+    parsed = parse(
+        rest,
+        spec("-o --output-directory -v --reroll-count --to --cc --subject-prefix --suffix", optional="-n"),
+    )
     stdout = parsed.has("--stdout")
-    _says(call, Effect.READ if stdout else Effect.LOCAL, "writes patches" + (" to its output" if stdout else ""))
+    _says(
+        call, Effect.READ if stdout else Effect.LOCAL, "writes patches" + (" to its output" if stdout else "")
+    )
     read_only(call, rest)
 
 
@@ -464,7 +565,10 @@ def bundle(call: Call, rest: list[str]) -> None:
 
 
 def apply(call: Call, rest: list[str]) -> None:
-    looks = any(word in ("--check", "--stat", "--numstat", "--summary") for word in rest) and "--apply" not in rest
+    looks = (
+        any(word in ("--check", "--stat", "--numstat", "--summary") for word in rest)
+        and "--apply" not in rest
+    )
     _says(call, Effect.READ if looks else Effect.LOCAL, "applies a patch")
 
 
@@ -531,9 +635,15 @@ VERBS: dict[str, Verb] = {
     ),
     "subtree": by_subcommand("", "add merge pull split", "", "push"),
     "p4": by_subcommand("", "clone sync rebase branches", "", "submit unshelve"),
-    "flow": by_subcommand("version log", "init start track pull checkout rename", "", "publish finish delete"),
-    "town": by_subcommand("status diff-parent branch", "hack append prepend switch", "", "sync ship propose repo undo"),
-    "annex": by_subcommand("info list whereis status find", "add get init lock unlock", "drop", "sync copy move push"),
+    "flow": by_subcommand(
+        "version log", "init start track pull checkout rename", "", "publish finish delete"
+    ),
+    "town": by_subcommand(
+        "status diff-parent branch", "hack append prepend switch", "", "sync ship propose repo undo"
+    ),
+    "annex": by_subcommand(
+        "info list whereis status find", "add get init lock unlock", "drop", "sync copy move push"
+    ),
     "prune": loses("deletes commits that nothing refers to"),
     "filter-branch": loses("rewrites the history"),
     "filter-repo": loses("rewrites the history"),

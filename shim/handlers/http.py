@@ -11,8 +11,29 @@ from shim.options import Parsed, parse, spec
 from shim.text import HOLE, WILD, known
 
 READS = frozenset(("GET", "HEAD", "OPTIONS", "PROPFIND", "REPORT", "TRACE"))
-WRITING_SCHEMES = frozenset(("smtp", "smtps", "imap", "imaps", "pop3", "pop3s", "telnet", "mqtt", "ldap", "dict", "gopher",
-                             "rtmp", "smb", "smbs", "scp", "sftp", "tftp", "ws", "wss"))
+WRITING_SCHEMES = frozenset(
+    (
+        "smtp",
+        "smtps",
+        "imap",
+        "imaps",
+        "pop3",
+        "pop3s",
+        "telnet",
+        "mqtt",
+        "ldap",
+        "dict",
+        "gopher",
+        "rtmp",
+        "smb",
+        "smbs",
+        "scp",
+        "sftp",
+        "tftp",
+        "ws",
+        "wss",
+    )
+)
 
 
 def request(call: Call, method: str, url: str, *, elsewhere: str = "") -> None:
@@ -29,12 +50,18 @@ def request(call: Call, method: str, url: str, *, elsewhere: str = "") -> None:
     elif is_loopback_host(host):
         call.does(Effect.LOCAL, url, "talks to this machine", verb=verb)
     elif reads and is_inner_host(host):
-        call.does(Effect.FORBIDDEN, url, "reads from an address that is not public", code="inner-address", verb=verb)
+        call.does(
+            Effect.FORBIDDEN, url, "reads from an address that is not public", code="inner-address", verb=verb
+        )
     elif reads:
         call.does(Effect.READ, url, "reads from the network", verb=verb, inspected=True)
     else:
         call.does(
-            Effect.EXTERNAL, url, f"{method.upper()} changes something outside", code="http-write", verb=verb,
+            Effect.EXTERNAL,
+            url,
+            f"{method.upper()} changes something outside",
+            code="http-write",
+            verb=verb,
             inspected=True,
         )
 
@@ -61,10 +88,28 @@ _CURL = spec(
     "--no-clobber --raw --anyauth --basic --digest --ntlm --negotiate --proxytunnel --remove-on-error --xattr",
     abbreviate=True,
 )
-_DATA = ("-d", "--data", "--data-ascii", "--data-binary", "--data-raw", "--data-urlencode", "--json", "--expand-data",
-         "--expand-json")
+_DATA = (
+    "-d",
+    "--data",
+    "--data-ascii",
+    "--data-binary",
+    "--data-raw",
+    "--data-urlencode",
+    "--json",
+    "--expand-data",
+    "--expand-json",
+)
 _FORM = ("-F", "--form", "--form-string")
-_PROXY = ("-x", "--proxy", "--preproxy", "--socks4", "--socks4a", "--socks5", "--socks5-hostname", "--proxy1.0")
+_PROXY = (
+    "-x",
+    "--proxy",
+    "--preproxy",
+    "--socks4",
+    "--socks4a",
+    "--socks5",
+    "--socks5-hostname",
+    "--proxy1.0",
+)
 
 
 def curl(call: Call) -> str | None:
@@ -92,12 +137,27 @@ def _curl_part(call: Call, parsed: Parsed) -> None:
             _config_text(call, call.stdin)
         else:
             call.unknown(path, "a file of options decides", code="config-file")
-    urls = [address for word in parsed.words + parsed.all("--url", "--expand-url") for address in globbed(word, parsed)]
+    urls = [
+        address
+        for word in parsed.words + parsed.all("--url", "--expand-url")
+        for address in globbed(word, parsed)
+    ]
     for position, url in enumerate(urls):
         _curl_url(call, parsed, url)
         _curl_output(call, parsed, url, position)
-    for path in parsed.all("-c", "--cookie-jar", "-D", "--dump-header", "--trace", "--trace-ascii", "--libcurl",
-                           "--stderr", "--etag-save", "--hsts", "--alt-svc"):
+    for path in parsed.all(
+        "-c",
+        "--cookie-jar",
+        "-D",
+        "--dump-header",
+        "--trace",
+        "--trace-ascii",
+        "--libcurl",
+        "--stderr",
+        "--etag-save",
+        "--hsts",
+        "--alt-svc",
+    ):
         call.writes(path)
     if not urls and not parsed.has("-K", "--config"):
         call.does(Effect.READ, "curl", "names no address")
@@ -117,7 +177,11 @@ def globbed(word: str, parsed: Parsed) -> list[str]:
     """curl's own braces and ranges in an address."""
     if parsed.has("-g", "--globoff"):
         return [word]
-    plain = re.sub(r"\[(?:\w+)-(\w+)(?::\d+)?\](?!:\d)", r"\1", word) if not re.search(r"\[[0-9a-fA-F:.]*:", word) else word
+    plain = (
+        re.sub(r"\[(?:\w+)-(\w+)(?::\d+)?\](?!:\d)", r"\1", word)
+        if not re.search(r"\[[0-9a-fA-F:.]*:", word)
+        else word
+    )
     atoms: list[object] = list(plain)
     return ["".join(str(atom) for atom in atoms) for atoms in split_braces(atoms)][:50]
 
@@ -146,8 +210,12 @@ def _curl_url(call: Call, parsed: Parsed, url: str) -> None:
             call.does(Effect.READ, url, "reads a file")
         return
     if scheme in ("ftp", "ftps") or scheme in WRITING_SCHEMES:
-        acts = parsed.has("-Q", "--quote", "--postquote", "--prequote", "-T", "--upload-file", "-X", "--request")
-        acts = acts or (scheme not in ("ftp", "ftps", "sftp", "scp", "tftp", "imap", "imaps", "pop3", "pop3s", "ldap"))
+        acts = parsed.has(
+            "-Q", "--quote", "--postquote", "--prequote", "-T", "--upload-file", "-X", "--request"
+        )
+        acts = acts or (
+            scheme not in ("ftp", "ftps", "sftp", "scp", "tftp", "imap", "imaps", "pop3", "pop3s", "ldap")
+        )
         request(call, "STOR" if acts else "GET", url)
         return
     request(call, method, url, elsewhere=_rerouted(call, parsed, url))
@@ -210,7 +278,9 @@ def wget(call: Call) -> str | None:
         call.unknown("wget", "its arguments cannot be told", code="dynamic-command")
     method = parsed.last("--method") or ("POST" if parsed.has("--post-data", "--post-file") else "GET")
     if parsed.has("-i", "--input-file"):
-        call.does(Effect.READ if method.upper() in READS else Effect.UNKNOWN, "a list of addresses", "reads a list")
+        call.does(
+            Effect.READ if method.upper() in READS else Effect.UNKNOWN, "a list of addresses", "reads a list"
+        )
     for url in parsed.words:
         request(call, method, url)
     _wget_output(call, parsed)
@@ -266,7 +336,11 @@ def httpie(call: Call) -> str | None:
         data = any(_posts(item) for item in items) or parsed.has("--raw") or WILD in items
         reads_input = not parsed.has("--ignore-stdin", "-I")  # an agent's shell has no terminal
         method = "POST" if data or reads_input else "GET"
-    url = re.sub(r"^:(?=\d|/|$)", "localhost:", url).rstrip(":") if url.startswith(":") and url[:2] != "::" else url
+    url = (
+        re.sub(r"^:(?=\d|/|$)", "localhost:", url).rstrip(":")
+        if url.startswith(":") and url[:2] != "::"
+        else url
+    )
     request(call, method, url)
     for path in parsed.all("-o", "--output"):
         call.writes(path)

@@ -46,13 +46,28 @@ def make(call: Call) -> str | None:
             call.unknown(match[1], "another program runs the recipes", code="environment")
         elif re.match(r"\w+\s*(!=|:?:?=.*\$\(shell)", word):
             call.unknown(word, "a variable runs a command", code="dynamic-command")
-    if parsed.has("-n", "--dry-run", "--just-print", "--recon", "-q", "--question", "-p", "--version", "-v", "--help",
-                  "-h"):
+    if parsed.has(
+        "-n",
+        "--dry-run",
+        "--just-print",
+        "--recon",
+        "-q",
+        "--question",
+        "-p",
+        "--version",
+        "-v",
+        "--help",
+        "-h",
+    ):
         call.does(Effect.READ, "make", "prints only")
         return HOLE
     targets = [word for word in parsed.words if "=" not in word] or ["all"]
     if parsed.has("--eval", "-E"):
-        targets = [one for one in targets if not any(one in text.split(":")[0] for text in parsed.all("--eval", "-E"))]
+        targets = [
+            one
+            for one in targets
+            if not any(one in text.split(":")[0] for text in parsed.all("--eval", "-E"))
+        ]
     if parsed.wild:
         targets.append(HOLE)
     _targets(call, "make", targets)
@@ -75,11 +90,15 @@ def _targets(call: Call, tool_name: str, targets: list[str]) -> None:
         if known(target) and conventional(target):
             call.does(Effect.LOCAL, target, f"{tool_name} {target}: builds, tests or tidies by convention")
         else:
-            call.unknown(target, f"what {tool_name} {target} does is in the project's file", code="script-body")
+            call.unknown(
+                target, f"what {tool_name} {target} does is in the project's file", code="script-body"
+            )
 
 
-_GRADLE = spec("-p --project-dir -b --build-file -I --init-script -g -x --exclude-task -P -D --tests --console -c "
-               "--settings-file --max-workers --project-cache-dir --include-build")
+_GRADLE = spec(
+    "-p --project-dir -b --build-file -I --init-script -g -x --exclude-task -P -D --tests --console -c "
+    "--settings-file --max-workers --project-cache-dir --include-build"
+)
 
 
 def gradle(call: Call) -> str | None:
@@ -93,7 +112,10 @@ def gradle(call: Call) -> str | None:
         name = task.rsplit(":", 1)[-1]
         if name == "publishToMavenLocal":
             call.does(Effect.LOCAL, task, "publishes into the local cache")
-        elif re.match(r"(publish|uploadArchives|closeAndRelease|artifactoryPublish|bintray|jib$|dockerPush|deploy)", name):
+        elif re.match(
+            r"(publish|uploadArchives|closeAndRelease|artifactoryPublish|bintray|jib$|dockerPush|deploy)",
+            name,
+        ):
             call.does(Effect.EXTERNAL, task, "publishes", code="publishes")
         else:
             _targets(call, call.name, [name])
@@ -123,7 +145,12 @@ def node_manager(call: Call) -> str | None:
             _targets(call, f"{call.name} run", words[1:2] or [HOLE])
     elif verb in ("exec", "x", "dlx"):
         _node_exec(call, verb)
-    elif verb in _TESTING or verb in ("start", "build") and call.name != "npm" or verb in ("start", "stop", "restart"):
+    elif (
+        verb in _TESTING
+        or verb in ("start", "build")
+        and call.name != "npm"
+        or verb in ("start", "stop", "restart")
+    ):
         call.does(Effect.LOCAL, verb, "runs the project's own tests or server")
     else:
         return _node_verb(call, verb)
@@ -151,8 +178,11 @@ def _node_verb(call: Call, verb: str) -> str | None:
     return judge_by_table(call, known_tool)
 
 
-_NPX = spec("-p --package -c --call --shell --node-arg -n --prefix -w --workspace --filter --from --python --with "
-            "--with-requirements --index-url --pip-args --spec --cache --registry --userconfig", stop=True)
+_NPX = spec(
+    "-p --package -c --call --shell --node-arg -n --prefix -w --workspace --filter --from --python --with "
+    "--with-requirements --index-url --pip-args --spec --cache --registry --userconfig",
+    stop=True,
+)
 
 
 def npx(call: Call) -> str | None:
@@ -169,12 +199,17 @@ def npx(call: Call) -> str | None:
     plain = name.rsplit("/", 1)[-1] if name.startswith("@") else name
     scoped = tool(name)
     if scoped is not None:
-        return judge_by_table(Call([name, *words[1:]], call.state, call.stdin, call.walker, call.judge), scoped)
+        return judge_by_table(
+            Call([name, *words[1:]], call.state, call.stdin, call.walker, call.judge), scoped
+        )
     return call.runs([plain, *words[1:]], stdin=call.stdin)
 
 
-_UV = spec("--with --with-requirements --python -p --directory --project --extra --group --env-file --index-url "
-           "--package --from --no-group --config-file --with-editable", stop=True)
+_UV = spec(
+    "--with --with-requirements --python -p --directory --project --extra --group --env-file --index-url "
+    "--package --from --no-group --config-file --with-editable",
+    stop=True,
+)
 
 
 def uv(call: Call) -> str | None:
@@ -197,8 +232,11 @@ def uv(call: Call) -> str | None:
     return judge_by_table(call, known_tool)
 
 
-_MAVEN = spec("-f --file -s --settings -gs --global-settings -pl --projects -P -D -T --threads -l --log-file -t "
-              "--toolchains -rf --resume-from -b --builder", words=True)
+_MAVEN = spec(
+    "-f --file -s --settings -gs --global-settings -pl --projects -P -D -T --threads -l --log-file -t "
+    "--toolchains -rf --resume-from -b --builder",
+    words=True,
+)
 
 
 def maven(call: Call) -> str | None:
@@ -213,11 +251,24 @@ def maven(call: Call) -> str | None:
     )
     for goal in parsed.words:
         plugin = goal.split(":", 1)[0]
-        if goal in phases or plugin in ("dependency", "help", "versions", "spotless", "checkstyle", "surefire",
-                                        "failsafe", "compiler", "archetype", "jacoco", "wrapper", "enforcer"):
+        if goal in phases or plugin in (
+            "dependency",
+            "help",
+            "versions",
+            "spotless",
+            "checkstyle",
+            "surefire",
+            "failsafe",
+            "compiler",
+            "archetype",
+            "jacoco",
+            "wrapper",
+            "enforcer",
+        ):
             call.does(Effect.LOCAL, goal, "builds or tests")
-        elif goal in ("deploy", "site-deploy") or goal.endswith((":deploy", ":perform", ":upload", ":release",
-                                                                ":publish", ":push", ":deploy-file")):
+        elif goal in ("deploy", "site-deploy") or goal.endswith(
+            (":deploy", ":perform", ":upload", ":release", ":publish", ":push", ":deploy-file")
+        ):
             call.does(Effect.EXTERNAL, goal, "publishes", code="publishes")
         elif plugin in ("spring-boot", "quarkus", "exec", "jetty"):
             call.does(Effect.LOCAL, goal, "runs the project's own program")

@@ -29,8 +29,11 @@ def python(call: Call) -> str | None:
     if code is not None:
         judge_code(call, code)
     elif module is not None:
-        return _module(call, module, call.arguments[call.arguments.index(module) + 1 :] if module in call.arguments
-                       else parsed.words)
+        return _module(
+            call,
+            module,
+            call.arguments[call.arguments.index(module) + 1 :] if module in call.arguments else parsed.words,
+        )
     elif parsed.words[:1] and parsed.words[0] not in ("-", "/dev/stdin"):
         _file(call, parsed.words)
     elif call.stdin is not None:
@@ -57,8 +60,12 @@ def _file(call: Call, words: list[str]) -> None:
         judge_code(call, text)
     elif name == "setup.py":
         _setup(call, words[1:])
-    elif name == "manage.py" and words[1:2] and words[1] in ("test", "check", "runserver", "makemigrations",
-                                                           "showmigrations", "collectstatic", "diffsettings"):
+    elif (
+        name == "manage.py"
+        and words[1:2]
+        and words[1]
+        in ("test", "check", "runserver", "makemigrations", "showmigrations", "collectstatic", "diffsettings")
+    ):
         call.does(Effect.LOCAL, " ".join(words[:2]), "runs the project's tests or server")
     else:
         call.unknown(words[0], "what the program does is in the file", code="script-body")
@@ -72,10 +79,14 @@ def _setup(call: Call, commands: list[str]) -> None:
         call.does(Effect.LOCAL, "setup.py", "builds or installs")
 
 
-_READING = frozenset("json.tool site sysconfig platform timeit calendar this ast tokenize dis inspect pydoc pyclbr tabnanny "
-                     "trace base64 quopri uu gzip.list webbrowser.list keyword".split())
-_LOCAL = frozenset("venv virtualenv http.server compileall ensurepip unittest doctest build py_compile zipfile tarfile zipapp "
-                   "cProfile profile pdb test lib2to3 SimpleHTTPServer idlelib turtledemo gzip sqlite3 asyncio".split())
+_READING = frozenset(
+    "json.tool site sysconfig platform timeit calendar this ast tokenize dis inspect pydoc pyclbr tabnanny "
+    "trace base64 quopri uu gzip.list webbrowser.list keyword".split()
+)
+_LOCAL = frozenset(
+    "venv virtualenv http.server compileall ensurepip unittest doctest build py_compile zipfile tarfile zipapp "
+    "cProfile profile pdb test lib2to3 SimpleHTTPServer idlelib turtledemo gzip sqlite3 asyncio".split()
+)
 
 
 def _module(call: Call, module: str, rest: list[str]) -> str | None:
@@ -96,7 +107,9 @@ def _module(call: Call, module: str, rest: list[str]) -> str | None:
     elif module in _LOCAL:
         call.does(Effect.LOCAL, module, "works on local files")
     else:
-        return call.runs([module.replace("_", "-") if module == "pre_commit" else module, *rest], stdin=call.stdin)
+        return call.runs(
+            [module.replace("_", "-") if module == "pre_commit" else module, *rest], stdin=call.stdin
+        )
     return HOLE
 
 
@@ -128,7 +141,9 @@ class _Code(ast.NodeVisitor):
     def visit_Import(self, node: ast.Import) -> None:
         for alias in node.names:
             self._imported(alias.name)
-            self.names[alias.asname or alias.name.split(".")[0]] = alias.name if alias.asname else alias.name.split(".")[0]
+            self.names[alias.asname or alias.name.split(".")[0]] = (
+                alias.name if alias.asname else alias.name.split(".")[0]
+            )
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         module = "." * node.level + (node.module or "")
@@ -188,7 +203,14 @@ class _Code(ast.NodeVisitor):
     def _of_call(self, node: ast.Call) -> Value:
         name = self.dotted(node.func)
         first = self.value(node.args[0]) if node.args else None
-        if name in ("pathlib.Path", "pathlib.PurePath", "str", "os.fspath", "os.path.abspath", "os.path.expanduser"):
+        if name in (
+            "pathlib.Path",
+            "pathlib.PurePath",
+            "str",
+            "os.fspath",
+            "os.path.abspath",
+            "os.path.expanduser",
+        ):
             return first
         if name in ("os.path.join",):
             parts = [self.value(item) for item in node.args]
@@ -247,7 +269,12 @@ class _Code(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_Name(self, node: ast.Name) -> None:
-        if isinstance(node.ctx, ast.Load) and self._kind(self.dotted(node)) in ("shell", "argv", "delete", "unknown"):
+        if isinstance(node.ctx, ast.Load) and self._kind(self.dotted(node)) in (
+            "shell",
+            "argv",
+            "delete",
+            "unknown",
+        ):
             self.call.unknown(node.id, "a function that acts is handed on", code="dynamic-command")
 
     # -- calls -----------------------------------------------------------------------------------
@@ -366,7 +393,11 @@ class _Code(ast.NodeVisitor):
             self.call.unknown(name, f"what {name} does cannot be told", code="dynamic-command")
 
     def _urlopen(self, name: str, node: ast.Call) -> None:
-        if node.args and isinstance(node.args[0], (ast.Call, ast.Name)) and "Request" in self.dotted(node.args[0]):
+        if (
+            node.args
+            and isinstance(node.args[0], (ast.Call, ast.Name))
+            and "Request" in self.dotted(node.args[0])
+        ):
             if isinstance(node.args[0], ast.Name):
                 return
             return
@@ -383,7 +414,17 @@ class _Code(ast.NodeVisitor):
             request(self.call, verb.upper(), self._text(node, 0, "url"))
         elif verb in ("request", "stream"):
             request(self.call, self._text(node, 0, "method").upper(), self._text(node, 1, "url"))
-        elif verb not in ("Session", "session", "Client", "codes", "exceptions", "close", "mount", "Timeout", "update"):
+        elif verb not in (
+            "Session",
+            "session",
+            "Client",
+            "codes",
+            "exceptions",
+            "close",
+            "mount",
+            "Timeout",
+            "update",
+        ):
             self.call.unknown(name, f"{name} is not classified", code="unlisted-tool")
 
     def _mailer(self, name: str, node: ast.Call) -> None:
@@ -392,7 +433,15 @@ class _Code(ast.NodeVisitor):
         if "()" not in name:
             if not is_loopback_host(first):
                 self.call.does(Effect.EXTERNAL, first, f"{name} talks to another machine", code="raw-socket")
-        elif method in ("sendmail", "send_message", "storbinary", "storlines", "delete", "exec_command", "append"):
+        elif method in (
+            "sendmail",
+            "send_message",
+            "storbinary",
+            "storlines",
+            "delete",
+            "exec_command",
+            "append",
+        ):
             self.call.does(Effect.EXTERNAL, name, "sends or changes something outside", code="sends-message")
 
     def _external(self, name: str, node: ast.Call) -> None:
@@ -401,11 +450,24 @@ class _Code(ast.NodeVisitor):
         if isinstance(host, str) and is_loopback_host(host):
             self.call.does(Effect.LOCAL, host, "talks to this machine")
         else:
-            self.call.does(Effect.EXTERNAL, host if isinstance(host, str) else name, "talks to another machine",
-                           code="raw-socket")
+            self.call.does(
+                Effect.EXTERNAL,
+                host if isinstance(host, str) else name,
+                "talks to another machine",
+                code="raw-socket",
+            )
 
 
 _Act = Callable[[str, ast.Call], None]
 HANDLERS: dict[str, Handler] = dict.fromkeys(
-    ("python", "python2", "python3", "pypy", "pypy3", "ipython", *(f"python3.{minor}" for minor in range(6, 16))), python
+    (
+        "python",
+        "python2",
+        "python3",
+        "pypy",
+        "pypy3",
+        "ipython",
+        *(f"python3.{minor}" for minor in range(6, 16)),
+    ),
+    python,
 )

@@ -19,7 +19,9 @@ def ssh(call: Call) -> str | None:
     elif parsed.last("-O") in ("check",):
         call.does(Effect.READ, call.name, "asks a running connection")
     else:
-        call.does(Effect.EXTERNAL, (parsed.words or [HOLE])[0], "a shell on another machine", code="remote-shell")
+        call.does(
+            Effect.EXTERNAL, (parsed.words or [HOLE])[0], "a shell on another machine", code="remote-shell"
+        )
     for option in parsed.all("-o"):
         if match := re.match(r"(?i)\s*(proxycommand|localcommand|knownhostscommand)\s*[= ]\s*(.*)", option):
             call.shell(match[2], name="ssh")
@@ -63,7 +65,9 @@ def socket_tool(call: Call) -> str | None:
     return HOLE
 
 
-_SOCAT_END = re.compile(r"(?i)(tcp|tcp4|tcp6|udp|udp4|ssl|openssl|socks\w*|proxy|sctp)(?:-connect)?\d?:([^,]+)")
+_SOCAT_END = re.compile(
+    r"(?i)(tcp|tcp4|tcp6|udp|udp4|ssl|openssl|socks\w*|proxy|sctp)(?:-connect)?\d?:([^,]+)"
+)
 
 
 def socat(call: Call) -> str | None:
@@ -78,7 +82,18 @@ def socat(call: Call) -> str | None:
             effect = Effect.LOCAL if local else Effect.EXTERNAL
             reason = "talks to this machine" if local else "sends bytes to another machine"
             call.does(effect, match[2], reason, code="" if local else "raw-socket")
-        elif "listen" in kind or kind in ("-", "stdio", "stdin", "stdout", "pty", "fd", "open", "file", "create", "pipe"):
+        elif "listen" in kind or kind in (
+            "-",
+            "stdio",
+            "stdin",
+            "stdout",
+            "pty",
+            "fd",
+            "open",
+            "file",
+            "create",
+            "pipe",
+        ):
             call.does(Effect.LOCAL, word, "a local end")
             if kind in ("open", "create"):
                 call.writes(word.split(":", 1)[1].split(",")[0])
@@ -94,13 +109,17 @@ def socat(call: Call) -> str | None:
 def tls_client(call: Call) -> str | None:
     """openssl: only `s_client` and `s_time` connect; files are written with `-out`."""
     verb = call.arguments[0] if call.arguments else ""
-    parsed = parse(call.arguments[1:], spec("-connect -host -out -keyout -in -servername -proxy -starttls", words=True))
+    parsed = parse(
+        call.arguments[1:], spec("-connect -host -out -keyout -in -servername -proxy -starttls", words=True)
+    )
     if verb in ("s_client", "s_time"):
         place = parsed.last("-connect", "-host") or (parsed.words or [HOLE])[0]
         silent = call.stdin == ""
         local = is_loopback_host(place)
         effect = Effect.LOCAL if local else (Effect.READ if silent else Effect.EXTERNAL)
-        call.does(effect, place, "a TLS connection that carries its input", code="" if local else "raw-socket")
+        call.does(
+            effect, place, "a TLS connection that carries its input", code="" if local else "raw-socket"
+        )
         return HOLE
     call.does(Effect.READ, f"openssl {verb}", "computes")
     for path in parsed.all("-out", "-keyout"):
@@ -110,7 +129,9 @@ def tls_client(call: Call) -> str | None:
 
 def mail(call: Call) -> str | None:
     parsed = parse(call.arguments, spec("-s -a -c -b -r -q -A -f -F -t -u -S -h -p"))
-    lists = parsed.has("-H", "-e", "-V", "--version", "--help") or (call.name == "sendmail" and parsed.has("-b"))
+    lists = parsed.has("-H", "-e", "-V", "--version", "--help") or (
+        call.name == "sendmail" and parsed.has("-b")
+    )
     if lists and not parsed.words:
         call.does(Effect.READ, call.name, "lists mail")
     else:
@@ -138,6 +159,8 @@ HANDLERS: dict[str, Handler] = {
     **dict.fromkeys(("nc", "ncat", "netcat", "telnet"), socket_tool),
     "socat": socat,
     "openssl": tls_client,
-    **dict.fromkeys(("mail", "mailx", "sendmail", "msmtp", "mutt", "swaks", "s-nail", "ssmtp", "mpack"), mail),
+    **dict.fromkeys(
+        ("mail", "mailx", "sendmail", "msmtp", "mutt", "swaks", "s-nail", "ssmtp", "mpack"), mail
+    ),
     "ssh-keygen": key_tool,
 }

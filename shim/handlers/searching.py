@@ -60,7 +60,10 @@ def _selected(arguments: list[str], roots: list[str]) -> list[str]:
     ]
     alternatives = any(word in ("-o", "-or", ",") for word in arguments)
     if len(names) == 1 and not alternatives and known(names[0]):
-        return [f"{root.rstrip('/') or '/'}/{names[0].strip('*/') if '/' in names[0] else names[0]}" for root in roots]
+        return [
+            f"{root.rstrip('/') or '/'}/{names[0].strip('*/') if '/' in names[0] else names[0]}"
+            for root in roots
+        ]
     if len(names) > 1 and alternatives and all(_again(name) for name in names):
         return [f"{root.rstrip('/') or '/'}/{name}" for root in roots for name in names]
     empty = any(word == "-empty" for word in arguments)
@@ -114,7 +117,9 @@ def _lines(text: str) -> list[str]:
 
 def _with_words(call: Call, command: list[str], text: str, *, each: bool) -> None:
     if not known(text):
-        call.runs([*command, HOLE], stdin=None)
+        # What is deleted exists, whatever it is: that is worse than not known.
+        deletes = command[0].rsplit("/", 1)[-1] in ("rm", "unlink", "shred", "truncate")
+        call.runs([*command, "./*" if deletes else HOLE], stdin=None)
         return
     words = [re.sub(r"['\"\\]", "", word) for word in text.replace("\0", " ").split()]
     if each:
@@ -142,7 +147,11 @@ def parallel(call: Call) -> str | None:
         call.does(Effect.EXTERNAL, "parallel", "runs on other machines", code="remote-shell")
     marks = [at for at, word in enumerate(parsed.words) if word.startswith(":::")]
     command = parsed.words[: marks[0]] if marks else parsed.words
-    items = [word for word in parsed.words[marks[0] :] if not word.startswith(":::")] if marks else _lines(call.stdin or HOLE)
+    items = (
+        [word for word in parsed.words[marks[0] :] if not word.startswith(":::")]
+        if marks
+        else _lines(call.stdin or HOLE)
+    )
     for item in items[:20] or [HOLE]:
         _parallel_one(call, command, item)
     return HOLE
@@ -160,7 +169,9 @@ def _parallel_one(call: Call, command: list[str], item: str) -> None:
         call.runs([*command, item])
 
 
-_RG = spec("--pre -e --regexp -f --file -g --glob -t --type -A -B -C -m --max-count --pre-glob --hostname-bin -r")
+_RG = spec(
+    "--pre -e --regexp -f --file -g --glob -t --type -A -B -C -m --max-count --pre-glob --hostname-bin -r"
+)
 
 
 def ripgrep(call: Call) -> str | None:
@@ -173,8 +184,10 @@ def ripgrep(call: Call) -> str | None:
     return None
 
 
-_FD = spec("-e --extension -t --type -d --max-depth -E --exclude -c --color -j --threads -S --size -o --owner "
-           "--changed-within --changed-before --base-directory --search-path")
+_FD = spec(
+    "-e --extension -t --type -d --max-depth -E --exclude -c --color -j --threads -S --size -o --owner "
+    "--changed-within --changed-before --base-directory --search-path"
+)
 
 
 def fd(call: Call) -> str | None:

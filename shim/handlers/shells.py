@@ -9,13 +9,26 @@ from shim.text import HOLE, known
 
 _SHELL = spec("-o -O +O --rcfile --init-file", stop=True)
 _SU = spec("-c --command -s --shell -g --group -G --supp-group -w --whitelist-environment -u --user")
-_SCRIPT = spec("-c --command -E --echo -I --log-in -O --log-out -B --log-io -m --logging-format -T --log-timing")
-_TMUX_TEXT = {"new-session", "new", "new-window", "neww", "split-window", "splitw", "respawn-pane", "run-shell"}
+_SCRIPT = spec(
+    "-c --command -E --echo -I --log-in -O --log-out -B --log-io -m --logging-format -T --log-timing"
+)
+_TMUX_TEXT = {
+    "new-session",
+    "new",
+    "new-window",
+    "neww",
+    "split-window",
+    "splitw",
+    "respawn-pane",
+    "run-shell",
+}
 
 
 def shell(call: Call) -> str | None:
     """`sh -c TEXT name args`, `sh FILE`, `sh < text`."""
-    arguments = [word.replace("+", "-", 1) if re.match(r"\+[A-Za-z]", word) else word for word in call.arguments]
+    arguments = [
+        word.replace("+", "-", 1) if re.match(r"\+[A-Za-z]", word) else word for word in call.arguments
+    ]
     parsed = parse(arguments, _SHELL)
     if parsed.has("--version", "--help"):
         call.does(Effect.READ, call.name, "prints help")

@@ -8,13 +8,75 @@ from shim.call import Call, Handler
 from shim.options import Parsed, Spec, parse, spec
 from shim.text import HOLE, known
 
-_READS = frozenset(("select", "show", "explain", "describe", "desc", "values", "table", "use", "begin", "commit", "rollback",
-                    "start", "set", "reset", "analyze-read", "help", "checkpoint-read", "savepoint", "release", "end",
-                    "abort", "fetch", "declare", "close", "pragma", "list", "listen", "unlisten", "discard", "transaction"))
-_ADDS = frozenset(("insert", "create", "comment", "grant", "revoke", "vacuum", "analyze", "reindex", "optimize", "refresh",
-                   "cluster", "attach", "detach", "lock", "notify", "import", "load", "upsert", "checkpoint", "call",
-                   "prepare", "execute", "alter", "copy", "do", "security", "rename", "import"))
-_LOSES = frozenset(("delete", "drop", "truncate", "update", "replace", "merge", "purge", "kill", "flush", "shutdown"))
+_READS = frozenset(
+    (
+        "select",
+        "show",
+        "explain",
+        "describe",
+        "desc",
+        "values",
+        "table",
+        "use",
+        "begin",
+        "commit",
+        "rollback",
+        "start",
+        "set",
+        "reset",
+        "analyze-read",
+        "help",
+        "checkpoint-read",
+        "savepoint",
+        "release",
+        "end",
+        "abort",
+        "fetch",
+        "declare",
+        "close",
+        "pragma",
+        "list",
+        "listen",
+        "unlisten",
+        "discard",
+        "transaction",
+    )
+)
+_ADDS = frozenset(
+    (
+        "insert",
+        "create",
+        "comment",
+        "grant",
+        "revoke",
+        "vacuum",
+        "analyze",
+        "reindex",
+        "optimize",
+        "refresh",
+        "cluster",
+        "attach",
+        "detach",
+        "lock",
+        "notify",
+        "import",
+        "load",
+        "upsert",
+        "checkpoint",
+        "call",
+        "prepare",
+        "execute",
+        "alter",
+        "copy",
+        "do",
+        "security",
+        "rename",
+        "import",
+    )
+)
+_LOSES = frozenset(
+    ("delete", "drop", "truncate", "update", "replace", "merge", "purge", "kill", "flush", "shutdown")
+)
 _ACTING = re.compile(
     r"\b(pg_terminate_backend|pg_cancel_backend|pg_reload_conf|pg_rotate_logfile|pg_switch_wal|dblink(_exec|_send_query)?|"
     r"lo_import|lo_export|lo_unlink|lo_create|setval|nextval|pg_advisory_lock|pg_write_file|pg_file_\w+|load_extension|"
@@ -82,7 +144,11 @@ def _of_words(words: list[str], otherwise: Effect) -> Effect:
 def _explained(statement: str, words: list[str]) -> Effect | None:
     if not {"analyze", "analyse"} & set(words[:6]):
         return Effect.READ
-    match = re.search(r"(?i)\b(select|insert|update|delete|merge|with|values|table|create|execute)\b.*", statement, re.DOTALL)
+    match = re.search(
+        r"(?i)\b(select|insert|update|delete|merge|with|values|table|create|execute)\b.*",
+        statement,
+        re.DOTALL,
+    )
     return statement_effect(match[0]) if match else Effect.READ
 
 
@@ -128,15 +194,19 @@ def hosts_of(call: Call, parsed: Parsed, options: str, variables: str, words: li
     return hosts
 
 
-_PSQL = spec("-c --command -d --dbname -f --file -h --host -o --output -p --port -U --username -v --set --variable -F "
-             "--field-separator -P --pset -R --record-separator -T --table-attr -L --log-file",
-             flags="--list --version --help --no-psqlrc --single-transaction --quiet --tuples-only --csv --html",
-             abbreviate=True)
+_PSQL = spec(
+    "-c --command -d --dbname -f --file -h --host -o --output -p --port -U --username -v --set --variable -F "
+    "--field-separator -P --pset -R --record-separator -T --table-attr -L --log-file",
+    flags="--list --version --help --no-psqlrc --single-transaction --quiet --tuples-only --csv --html",
+    abbreviate=True,
+)
 
 
 def psql(call: Call) -> str | None:
     parsed = parse(call.arguments, _PSQL)
-    hosts = hosts_of(call, parsed, "-h --host", "PGHOST PGHOSTADDR", parsed.words + parsed.all("-d", "--dbname"))
+    hosts = hosts_of(
+        call, parsed, "-h --host", "PGHOST PGHOSTADDR", parsed.words + parsed.all("-d", "--dbname")
+    )
     place, target = database_place(hosts), (hosts or ["local database"])[0]
     if parsed.has("--help", "--version", "-V", "-?", "-l", "--list"):
         call.does(Effect.READ, target, "prints help or a list")
@@ -159,13 +229,19 @@ def _psql_commands(call: Call, text: str) -> str:
     """Acts on backslash commands and returns the rest."""
     kept: list[str] = []
     for line in text.splitlines():
-        statement, slash, command = line.partition("\\") if re.match(r"[^']*\\[a-zA-Z!]", line) else (line, "", "")
+        statement, slash, command = (
+            line.partition("\\") if re.match(r"[^']*\\[a-zA-Z!]", line) else (line, "", "")
+        )
         kept.append(statement)
         if not slash:
             continue
         if command.startswith("!"):
             call.shell(command[1:].strip(), name="psql")
-        elif re.match(r"(i|ir|include|gexec|g\s*\||copy\b.*\bprogram\b|o\s*\||w\s*\||e|ef|setenv)(\s|$|\W)", command, re.I):
+        elif re.match(
+            r"(i|ir|include|gexec|g\s*\||copy\b.*\bprogram\b|o\s*\||w\s*\||e|ef|setenv)(\s|$|\W)",
+            command,
+            re.I,
+        ):
             _psql_dangerous(call, command)
         elif match := re.match(r"copy\s+.*?\bto\s+'?([^'\s]+)", command, re.I):
             call.writes(match[1])
@@ -184,9 +260,13 @@ def _psql_dangerous(call: Call, command: str) -> None:
         call.unknown("psql", "the statements are in a file or a result", code="script-body")
 
 
-_MYSQL = spec("-e --execute -h --host -P --port -u --user -D --database -S --socket --defaults-file --delimiter "
-              "--default-character-set --ssl-ca --protocol --init-command --defaults-extra-file", optional="-p --password",
-              flags="--version --help --batch --silent --table --raw --force", abbreviate=True)
+_MYSQL = spec(
+    "-e --execute -h --host -P --port -u --user -D --database -S --socket --defaults-file --delimiter "
+    "--default-character-set --ssl-ca --protocol --init-command --defaults-extra-file",
+    optional="-p --password",
+    flags="--version --help --batch --silent --table --raw --force",
+    abbreviate=True,
+)
 
 
 def mysql(call: Call) -> str | None:
@@ -194,7 +274,9 @@ def mysql(call: Call) -> str | None:
     if parsed.has("--help", "--version", "-V", "-?"):
         call.does(Effect.READ, call.name, "prints help")
         return HOLE
-    hosts = hosts_of(call, parsed, "-h --host", "MYSQL_HOST", [word for word in parsed.words if "://" in word])
+    hosts = hosts_of(
+        call, parsed, "-h --host", "MYSQL_HOST", [word for word in parsed.words if "://" in word]
+    )
     place, target = database_place(hosts), (hosts or ["local database"])[0]
     texts = parsed.all("-e", "--execute") + parsed.all("--init-command")
     if not parsed.has("-e", "--execute"):
@@ -223,7 +305,9 @@ def _mysql_commands(call: Call, text: str) -> str:
     return "\n".join(kept)
 
 
-_SQLITE = spec("-cmd -init -separator -newline -nullvalue -vfs -mmap -maxsize -lookaside -pagecache", words=True)
+_SQLITE = spec(
+    "-cmd -init -separator -newline -nullvalue -vfs -mmap -maxsize -lookaside -pagecache", words=True
+)
 _SQLITE_READS = re.compile(
     r"\.(schema|tables|databases|indexes|indices|dump|headers?|mode|help|show|stats|timer|width|quit|exit|echo|bail|explain|"
     r"separator|nullvalue|print|fullschema|dbinfo|sha3sum|lint|eqp|changes|version|prompt|limit|parameter|timeout|auth|"
@@ -295,19 +379,28 @@ def _maintenance(effect: Effect, options: Spec, reason: str) -> Handler:
     return handler
 
 
-_PG = spec("-h --host -p --port -U --username -d --dbname -f --file -F --format -j --jobs -t --table -n --schema -N -T "
-           "--exclude-table -O --owner -E --encoding -l --locale -T --template -D --tablespace -r --result-file -u --user -Z "
-           "--role --maintenance-db -S -Q --where", optional="--password")
+_PG = spec(
+    "-h --host -p --port -U --username -d --dbname -f --file -F --format -j --jobs -t --table -n --schema -N -T "
+    "--exclude-table -O --owner -E --encoding -l --locale -T --template -D --tablespace -r --result-file -u --user -Z "
+    "--role --maintenance-db -S -Q --where",
+    optional="--password",
+)
 
 HANDLERS: dict[str, Handler] = {
     "psql": psql,
     "pgcli": psql,
     **dict.fromkeys(("mysql", "mariadb", "mycli"), mysql),
     **dict.fromkeys(("sqlite3", "sqlite", "litecli"), sqlite),
-    **dict.fromkeys(("pg_dump", "pg_dumpall", "pg_isready", "mysqldump", "mariadb-dump", "mongodump", "pg_basebackup"),
-                    _maintenance(Effect.READ, _PG, "copies a database out")),
-    **dict.fromkeys(("createdb", "createuser", "vacuumdb", "reindexdb", "clusterdb", "mysqlimport"),
-                    _maintenance(Effect.LOCAL, _PG, "changes a database")),
-    **dict.fromkeys(("dropdb", "dropuser", "pg_restore", "mysqladmin", "mongorestore", "mongoimport"),
-                    _maintenance(Effect.DESTRUCTIVE, _PG, "replaces or deletes data")),
+    **dict.fromkeys(
+        ("pg_dump", "pg_dumpall", "pg_isready", "mysqldump", "mariadb-dump", "mongodump", "pg_basebackup"),
+        _maintenance(Effect.READ, _PG, "copies a database out"),
+    ),
+    **dict.fromkeys(
+        ("createdb", "createuser", "vacuumdb", "reindexdb", "clusterdb", "mysqlimport"),
+        _maintenance(Effect.LOCAL, _PG, "changes a database"),
+    ),
+    **dict.fromkeys(
+        ("dropdb", "dropuser", "pg_restore", "mysqladmin", "mongorestore", "mongoimport"),
+        _maintenance(Effect.DESTRUCTIVE, _PG, "replaces or deletes data"),
+    ),
 }

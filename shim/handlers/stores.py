@@ -9,9 +9,12 @@ from shim.handlers.sql import database_place, hosts_of
 from shim.options import parse, spec
 from shim.text import HOLE, known
 
-_REDIS = spec("-h -p -a -u -n -r -i -s --user --pass --pattern --eval --cacert --cert --key --sni -d -D -X --count -t "
-              "--rdb --functions-rdb --memkeys-samples --intrinsic-latency --tls-ciphers --show-pushes --quoted-pattern "
-              "--cluster-args", stop=True)
+_REDIS = spec(
+    "-h -p -a -u -n -r -i -s --user --pass --pattern --eval --cacert --cert --key --sni -d -D -X --count -t "
+    "--rdb --functions-rdb --memkeys-samples --intrinsic-latency --tls-ciphers --show-pushes --quoted-pattern "
+    "--cluster-args",
+    stop=True,
+)
 
 
 def redis(call: Call) -> str | None:
@@ -25,7 +28,11 @@ def redis(call: Call) -> str | None:
         call.unknown(target, "a script file decides", code="script-body")
     if parsed.has("--cluster", "--pipe"):
         call.does(place if place is not Effect.READ else Effect.DESTRUCTIVE, target, "changes the store")
-    commands = [parsed.words] if parsed.words else [line.split() for line in (call.stdin or "").splitlines() if line.strip()]
+    commands = (
+        [parsed.words]
+        if parsed.words
+        else [line.split() for line in (call.stdin or "").splitlines() if line.strip()]
+    )
     scans = parsed.has("--scan", "--bigkeys", "--memkeys", "--hotkeys", "--stat", "--latency", "--rdb")
     if not commands and not scans:
         call.unknown(target, "an interactive session", code="dynamic-command")
@@ -76,7 +83,9 @@ def mongo(call: Call) -> str | None:
     if parsed.has("--help", "--version", "-h"):
         call.does(Effect.READ, call.name, "prints help")
         return HOLE
-    hosts = hosts_of(call, parsed, "--host", "", [word for word in parsed.words if "://" in word or word.startswith(HOLE)])
+    hosts = hosts_of(
+        call, parsed, "--host", "", [word for word in parsed.words if "://" in word or word.startswith(HOLE)]
+    )
     place, target = database_place(hosts), (hosts or ["local store"])[0]
     texts = parsed.all("--eval")
     if parsed.has("-f", "--file") or any(word.endswith(".js") for word in parsed.words):
@@ -103,7 +112,9 @@ def mongo_effect(text: str) -> Effect:
     if _MONGO_WRITES.search(code) or re.search(r"\$(out|merge)\b", text):
         return Effect.LOCAL
     calls = re.findall(r"\.\w+\s*\(", code)
-    reads = all(_MONGO_READS.match(one) for one in calls) and not re.search(r"\b(load|require|eval|Function|\[)\s*\(", code)
+    reads = all(_MONGO_READS.match(one) for one in calls) and not re.search(
+        r"\b(load|require|eval|Function|\[)\s*\(", code
+    )
     return Effect.READ if reads else Effect.UNKNOWN
 
 

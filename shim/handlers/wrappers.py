@@ -92,7 +92,9 @@ WRAPPERS: dict[str, Wrapper] = {
     "micromamba": Wrapper(_S("-n --name -p --prefix --cwd", stop=True), verbs=("run",)),
     "aws-vault": Wrapper(_S("-d --duration -n --no-session --region", stop=True), verbs=("exec",), skip=1),
     "op": Wrapper(_S("--env-file --account", stop=True), verbs=("run",)),
-    "doppler": Wrapper(_S("-p --project -c --config -t --token", stop=True), verbs=("run",), shell=("--command",)),
+    "doppler": Wrapper(
+        _S("-p --project -c --config -t --token", stop=True), verbs=("run",), shell=("--command",)
+    ),
     "dotenv": Wrapper(_S("-e -f --file -c", stop=True)),
     "dotenvx": Wrapper(_S("-f -e", stop=True), verbs=("run",)),
     "env-cmd": Wrapper(_S("-f -e -r", stop=True)),
@@ -101,7 +103,9 @@ WRAPPERS: dict[str, Wrapper] = {
     "concurrently": Wrapper(_S("-n --names -c --prefix-colors", stop=False), own=Effect.READ),
     "lefthook": Wrapper(_S(stop=True), verbs=("run",), own=Effect.UNKNOWN),
     "coverage": Wrapper(_S("--rcfile --source --omit --include --data-file", stop=True), verbs=()),
-    "nix-shell": Wrapper(_S("-p --run --command -A -I -E --attr --expr --packages"), shell=("--run", "--command")),
+    "nix-shell": Wrapper(
+        _S("-p --run --command -A -I -E --attr --expr --packages"), shell=("--run", "--command")
+    ),
     "sg": Wrapper(_S("-c", stop=False), shell=("-c",)),
     "busybox": Wrapper(_S(stop=True)),
     "toybox": Wrapper(_S(stop=True)),
@@ -118,8 +122,31 @@ WRAPPERS: dict[str, Wrapper] = {
     "hyperfine": Wrapper(_S("-w -r -m -M -p -c -s -L -P -n --warmup --runs --prepare --cleanup --setup")),
     "git-crypt": Wrapper(_S(stop=True), own=Effect.UNKNOWN),
 }
-_NO_HANDLER = {"poetry", "pdm", "pipenv", "rye", "hatch", "bundle", "mise", "asdf", "direnv", "pyenv", "rbenv"}
-_NO_HANDLER |= {"nvm", "volta", "conda", "mamba", "micromamba", "aws-vault", "op", "doppler", "perf", "coverage"}
+_NO_HANDLER = {
+    "poetry",
+    "pdm",
+    "pipenv",
+    "rye",
+    "hatch",
+    "bundle",
+    "mise",
+    "asdf",
+    "direnv",
+    "pyenv",
+    "rbenv",
+}
+_NO_HANDLER |= {
+    "nvm",
+    "volta",
+    "conda",
+    "mamba",
+    "micromamba",
+    "aws-vault",
+    "op",
+    "doppler",
+    "perf",
+    "coverage",
+}
 
 
 def wrapped(call: Call) -> str | None:
