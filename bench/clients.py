@@ -1,10 +1,12 @@
 """`python -m bench.clients`: for each client on this machine, whether a read passes and a write is held.
 
 Each runs in `sekisho run` against throw-away servers, without anything set up for it. What counts is what
-reached the servers, not what the client says. Ends with 1 where a read did not pass or a write did.
+reached the servers and what is held, not what the client says. Ends with 1 where a read did not pass or a
+write was not held.
 """
 
 import argparse
+import json
 import os
 import shutil
 import subprocess
@@ -19,6 +21,7 @@ from rich.table import Table
 
 from sekisho.demo import DEFAULT_NAMES, UpstreamProcess
 
+_SEKISHO = [sys.executable, "-I", "-m", "sekisho"]
 _URL = "https://api.test/v1/things"
 _INDEX = "https://api.test/index/"
 _REGISTRY = [f"--registry={_INDEX}"]
@@ -44,11 +47,21 @@ class Ask {
 
 @dataclass(frozen=True)
 class Client:
-    """A client's read and write; either may be empty where the client has none that fits here."""
+    """A client's read and write; either may be empty where the client has none that fits here.
+
+    `probe` ends with 0 where the client can speak TLS at all; without one, being on PATH is enough.
+    """
 
     name: str
     read: Sequence[str]
     write: Sequence[str]
+    probe: Sequence[str] = ()
+
+    def is_here(self) -> bool:
+        """Whether this machine has it."""
+        if shutil.which(self.name) is None:
+            return False
+        return not self.probe or subprocess.run(self.probe, capture_output=True, timeout=60).returncode == 0
 
 
 CLIENTS = (
@@ -57,7 +70,12 @@ CLIENTS = (
     Client("git", ["git", "ls-remote", _REMOTE], ["git", "push", _REMOTE, "HEAD:refs/heads/main"]),
     Client("python3", ["python3", "-c", _URLLIB, _URL, ""], ["python3", "-c", _URLLIB, _URL, "x=1"]),
     Client("node", ["node", "-e", _FETCH, _URL, "{}"], ["node", "-e", _FETCH, _URL, '{"method": "POST"}']),
-    Client("perl", ["perl", "-e", _PERL, "GET", _URL], ["perl", "-e", _PERL, "POST", _URL]),
+    Client(
+        "perl",
+        ["perl", "-e", _PERL, "GET", _URL],
+        ["perl", "-e", _PERL, "POST", _URL],
+        ["perl", "-MIO::Socket::SSL", "-e", "1"],
+    ),
     Client("java", ["java", "Ask.java", "GET", _URL], ["java", "Ask.java", "POST", _URL]),
     Client("npm", ["npm", "view", "left", *_REGISTRY], ["npm", "publish", *_REGISTRY]),
     Client("pip", ["pip", "download", "--no-deps", "-i", _INDEX, "left"], []),
@@ -87,16 +105,24 @@ class Lab:
         return len(self._server.journal.requests()) > before
 
     def write_is_held(self, argv: Sequence[str]) -> bool:
-        """Whether nothing that writes reached the servers and the client noticed."""
-        before = len(self._server.journal.writes())
+        """Whether a write made a hold, no write reached the servers, and the client noticed."""
+        writes, holds = len(self._server.journal.writes()), self._holds()
         status = self._run(argv)
-        return status != 0 and len(self._server.journal.writes()) == before
+        return status != 0 and self._holds() > holds and len(self._server.journal.writes()) == writes
 
-    def _run(self, argv: Sequence[str]) -> int:
-        command = [sys.executable, "-I", "-m", "sekisho", "run", "--policy", str(self._policy), "--", *argv]
+    def _holds(self) -> int:
+        """How often anything was held so far; the same act again raises its hold's count."""
+        argv = [*_SEKISHO, "approvals", "list", "--json"]
+        done = subprocess.run(argv, env=self._environment(), capture_output=True, timeout=60, check=True)
+        return sum(hold["count"] for hold in json.loads(done.stdout))
+
+    def _environment(self) -> dict[str, str]:
         home = self._root / "home"
         home.mkdir(exist_ok=True)
-        env = {"PATH": os.environ["PATH"], "HOME": str(home), "SEKISHO_HOME": str(self._root / "state")}
+        return {"PATH": os.environ["PATH"], "HOME": str(home), "SEKISHO_HOME": str(self._root / "state")}
+
+    def _run(self, argv: Sequence[str]) -> int:
+        command = [*_SEKISHO, "run", "--policy", str(self._policy), "--", *argv]
         log = self._root / "output.log"
         with log.open("ab") as output:
             output.write(f"\n$ {' '.join(argv)}\n".encode())
@@ -104,7 +130,7 @@ class Lab:
             done = subprocess.run(
                 command,
                 cwd=self._repository,
-                env=env,
+                env=self._environment(),
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
@@ -144,7 +170,7 @@ def main() -> int:
 
 def _try(lab: Lab, client: Client) -> tuple[tuple[str, str], int]:
     """The table's two cells, and how many of them are failures."""
-    if shutil.which(client.name) is None:
+    if not client.is_here():
         return ("not here", "not here"), 0
     read = "-" if not client.read else "passes" if lab.read_passes(client.read) else "DOES NOT PASS"
     write = "-" if not client.write else "held" if lab.write_is_held(client.write) else "NOT HELD"
