@@ -18,7 +18,7 @@ from netpolicy.proxy.resolver import Resolver
 from netpolicy.proxy.settings import Settings
 from sandbox.network import local_name
 from sekisho.broker import finish, notes
-from sekisho.broker.config import STOP, Hello, decode_hello
+from sekisho.broker.config import READY, STOP, Hello, decode_hello
 from sekisho.broker.deliver import deliver
 from sekisho.broker.door import Door
 from sekisho.broker.gate import Gate
@@ -62,6 +62,7 @@ async def serve(hello: Hello, sockets: dict[str, socket.socket], channel: socket
     proxy = _proxy(gate, state)
     names = Names(folder / "names", proxy.limits.names)
     await proxy.add(config.session, _listeners(sockets, state), names)
+    channel.send(READY)
     tasks = [asyncio.create_task(proxy.run()), asyncio.create_task(deliver(door, config.session, folder))]
     try:
         return await _until_told(channel)

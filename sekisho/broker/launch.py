@@ -178,10 +178,10 @@ def _begin(
     running: Running,
     gatekeeper: GatekeeperProcess,
 ) -> None:
-    record = msgspec.structs.replace(folder.load(), state=SessionState.RUNNING, base=made.base or "")
-    folder.save(record)
     gatekeeper.give(running.sockets)
     running.release()
+    record = msgspec.structs.replace(folder.load(), state=SessionState.RUNNING, base=made.base or "")
+    folder.save(record)
     data = {
         "argv": list(record.argv),
         "project": record.project,

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from sekisho.broker.config import STOP, Hello, SessionConfig, encode
+from sekisho.broker.config import READY, STOP, Hello, SessionConfig, encode
 
 PAUSE = 0.05  # seconds before the first restart; doubles up to MAX_PAUSE while it keeps dying
 MAX_PAUSE = 5.0
@@ -53,9 +53,14 @@ class GatekeeperProcess:
         self._watcher.start()
 
     def stop(self) -> None:
-        """End it; it flushes what it has recorded. Returns when it is gone."""
+        """End it; it flushes what it has recorded. Returns when it is gone.
+
+        One that has not begun to serve has recorded nothing, and is not waited for.
+        """
         self._stopping.set()
         with self._lock:
+            if not self._serves():
+                self._process.kill()
             with contextlib.suppress(OSError):
                 self._channel.send(STOP)
             self._channel.close()
@@ -66,6 +71,12 @@ class GatekeeperProcess:
                 self._process.wait()
         if self._watcher.is_alive():
             self._watcher.join(STOP_PATIENCE)
+
+    def _serves(self) -> bool:
+        try:
+            return self._channel.recv(64, socket.MSG_DONTWAIT | socket.MSG_PEEK) == READY
+        except OSError:
+            return False
 
     def _spawn(self) -> tuple[socket.socket, subprocess.Popen[bytes]]:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
