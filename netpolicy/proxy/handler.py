@@ -60,6 +60,7 @@ class GateHandler(LiveConnectionHandler):
         self._mode = mode
         self._events: deque[events.Event] = deque()
         self._driving = False
+        self._outbox: dict[asyncio.StreamWriter, list[bytes]] = {}
         self._readable = asyncio.Event()
         self._readable.set()
         self._deadline: asyncio.TimerHandle | None = None
@@ -86,9 +87,11 @@ class GateHandler(LiveConnectionHandler):
             while self._events:
                 for command in self.layer.handle_event(self._events.popleft()):
                     self._carry_out(command)
+            self._flush()
         except Exception as error:
             # A generator that died cannot go on: whatever the client asked for is not sent.
             self._events.clear()
+            self._outbox.clear()
             self._site.broken(f"a protocol layer crashed: {type(error).__name__}: {error}")
             self._hang_up()
         finally:
@@ -97,8 +100,9 @@ class GateHandler(LiveConnectionHandler):
     def _carry_out(self, command: commands.Command) -> None:
         if isinstance(command, commands.SendData):
             io = self.transports.get(command.connection)
-            if io is not None and io.writer is not None and not io.writer.is_closing():
-                io.writer.write(command.data)
+            if io is not None and io.writer is not None:
+                assert isinstance(io.writer, asyncio.StreamWriter)
+                self._outbox.setdefault(io.writer, []).append(command.data)
         elif isinstance(command, commands.StartHook):
             self._start_hook(command)
         elif isinstance(command, commands.Log):
@@ -107,6 +111,7 @@ class GateHandler(LiveConnectionHandler):
             task = asyncio.create_task(self.open_connection(command))
             self.transports[command.connection] = ConnectionIO(handler=task)
         elif isinstance(command, commands.CloseConnection):
+            self._flush()
             if command.connection in self.transports:
                 half = isinstance(command, commands.CloseTcpConnection) and command.half_close
                 self.close_connection(command.connection, half)
@@ -114,6 +119,13 @@ class GateHandler(LiveConnectionHandler):
             self._readable.clear() if command.on else self._readable.set()
         else:
             raise RuntimeError(f"unexpected command {command!r}")
+
+    def _flush(self) -> None:
+        """Write what one event gave rise to, in one call a connection."""
+        for writer, pieces in self._outbox.items():
+            if not writer.is_closing():
+                writer.write(pieces[0] if len(pieces) == 1 else b"".join(pieces))
+        self._outbox.clear()
 
     def _start_hook(self, command: commands.StartHook) -> None:
         if command.name == "requestheaders" and self._deadline is not None:

@@ -24,12 +24,20 @@ from tests.unit.netpolicy.proxy.lab import (
 MEGABYTE = 1024 * 1024
 
 
-def resident() -> int:
-    """This process's resident memory in bytes."""
-    status = Path("/proc/self/status").read_text()
-    found = re.search(r"VmRSS:\s+(\d+) kB", status)
-    assert found
-    return int(found[1]) * 1024
+class Memory:
+    """How far this process's resident memory rose, at its peak, in bytes."""
+
+    def __init__(self) -> None:
+        Path("/proc/self/clear_refs").write_text("5")  # the peak starts again from here
+        self._before = self._read("VmRSS")
+
+    def growth(self) -> int:
+        return self._read("VmHWM") - self._before
+
+    def _read(self, name: str) -> int:
+        found = re.search(rf"{name}:\s+(\d+) kB", Path("/proc/self/status").read_text())
+        assert found
+        return int(found[1]) * 1024
 
 
 async def upload(site: Lab, size: int, chunk: int = MEGABYTE) -> tuple[int, int]:
@@ -70,6 +78,23 @@ def test_refused_giant_body_is_answered_at_its_headers(tmp_path: Path) -> None:
     status, sent, dialled = asyncio.run(main())
     assert (status, dialled) == (403, 0)
     assert sent < 20 * MEGABYTE
+
+
+def test_client_that_sends_on_after_a_refusal_is_cut_off(tmp_path: Path) -> None:
+    async def main() -> int:
+        async with lab(tmp_path, gate=ToyGate(previews=lambda request: NO)) as site:
+            reader, writer = await site.tunnel()
+            writer.write(b"PUT / HTTP/1.1\r\nHost: up.test\r\nContent-Length: 1000000000\r\n\r\n")
+            assert (await response(reader))[0] == 403
+            sent = 0
+            while sent < 100 * MEGABYTE and not reader.at_eof() and not writer.is_closing():
+                writer.write(b"x" * MEGABYTE)
+                sent += MEGABYTE
+                await asyncio.sleep(0.01)
+            writer.close()
+            return sent
+
+    assert asyncio.run(main()) < 40 * MEGABYTE
 
 
 def test_refused_small_body_leaves_the_connection_usable(tmp_path: Path) -> None:
@@ -242,10 +267,10 @@ def test_spooling_500_megabytes_needs_no_memory(tmp_path: Path) -> None:
     async def main() -> tuple[int, int]:
         async with lab(tmp_path, gate=gate) as site:
             await upload(site, 20 * MEGABYTE)
-            before = resident()
+            memory = Memory()
             status, sent = await upload(site, 500 * MEGABYTE)
             sizes.append(sent)
-            return status, resident() - before
+            return status, memory.growth()
 
     status, growth = asyncio.run(main())
     assert (status, sizes) == (403, [500 * MEGABYTE])
@@ -261,9 +286,9 @@ def test_forwarding_a_large_body_needs_no_memory(tmp_path: Path, collected: bool
         async with lab(tmp_path, drain, gate=gate) as site:
             forget(site)
             await upload(site, 20 * MEGABYTE)
-            before = resident()
+            memory = Memory()
             status, _ = await upload(site, 200 * MEGABYTE)
-            return status, resident() - before
+            return status, memory.growth()
 
     status, growth = asyncio.run(main())
     assert status == 200
@@ -285,7 +310,7 @@ def test_large_download_needs_no_memory(tmp_path: Path) -> None:
         async with lab(tmp_path, serve) as site:
             growth = 0
             for _ in range(2):  # the first warms buffers up
-                before = resident()
+                memory = Memory()
                 reader, writer = await site.tunnel()
                 writer.write(get())
                 await reader.readuntil(b"\r\n\r\n")
@@ -293,7 +318,7 @@ def test_large_download_needs_no_memory(tmp_path: Path) -> None:
                 while left:
                     left -= len(await reader.read(65536))
                 writer.close()
-                growth = resident() - before
+                growth = memory.growth()
             return growth
 
     assert asyncio.run(main()) < 20 * MEGABYTE
@@ -312,10 +337,10 @@ def test_body_does_not_pile_up_while_the_upstream_is_dialled(tmp_path: Path) -> 
                 return await original(host, port)
 
             site.proxy.resolver.addresses = slow  # type: ignore[method-assign]
-            before = resident()
+            memory = Memory()
             sending = asyncio.create_task(upload(site, 100 * MEGABYTE))
             await asyncio.sleep(1)
-            growth = resident() - before
+            growth = memory.growth()
             dialling.set()
             status, _ = await sending
             assert status == 200

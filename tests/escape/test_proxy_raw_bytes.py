@@ -8,7 +8,7 @@ import pytest
 
 from netpolicy.proxy.limits import Limits
 from netpolicy.request import Request
-from tests.unit.netpolicy.proxy.lab import Lab, ToyGate, get, lab, read_request, response
+from tests.unit.netpolicy.proxy.lab import NO, Lab, ToyGate, get, lab, read_request, response
 
 
 def hello(server_name: str) -> bytes:
@@ -160,23 +160,55 @@ WEBSOCKET = (
 )
 
 
-def test_websocket_messages_pass_on_an_allowed_handshake_only(tmp_path: Path) -> None:
-    message = b"\x81\x82\x00\x00\x00\x00hi"  # a masked text frame
+async def converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """A WebSocket server that answers the first message."""
+    await read_request(reader)
+    writer.write(b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+    frame = await reader.readexactly(8)
+    text = bytes(byte ^ frame[2 + at % 4] for at, byte in enumerate(frame[6:]))
+    writer.write(b"\x81\x04<%s>" % text)
+    await writer.drain()
+    await reader.read()
 
-    async def main() -> bytes:
-        async with lab(tmp_path, switch) as site:
+
+def test_websocket_messages_pass_on_an_allowed_handshake(tmp_path: Path) -> None:
+    async def main() -> tuple[bytes, list[int | None]]:
+        async with lab(tmp_path, converse) as site:
             reader, writer = await site.tunnel()
             writer.write(get("/", "up.test", *WEBSOCKET))
             assert (await response(reader))[0] == 101
-            writer.write(message)
-            await asyncio.sleep(0.3)
+            writer.write(b"\x81\x82\x00\x00\x00\x00hi")
+            answer = await asyncio.wait_for(reader.readexactly(6), 5)
             writer.close()
-            return bytes(site.upstream.received)
+            return answer, [status for _, status, _ in site.gate.ended]
 
-    received = asyncio.run(main())
-    head, _, frames = received.partition(b"\r\n\r\n")
-    assert b"websocket" in head
-    assert len(frames) == len(message)
+    assert asyncio.run(main()) == (b"\x81\x04<hi>", [101])
+
+
+def test_refused_websocket_handshake_reaches_nobody(tmp_path: Path) -> None:
+    async def main() -> tuple[int, int]:
+        async with lab(tmp_path, converse, gate=ToyGate(previews=lambda request: NO)) as site:
+            status, _, _ = await site.ask(get("/", "up.test", *WEBSOCKET))
+            return status, site.upstream.connections
+
+    assert asyncio.run(main()) == (403, 0)
+
+
+def test_endless_websocket_message_ends_the_connection(tmp_path: Path) -> None:
+    async def main() -> bool:
+        async with lab(tmp_path, converse, limits=Limits(websocket_message=1000)) as site:
+            reader, writer = await site.tunnel()
+            writer.write(get("/", "up.test", *WEBSOCKET))
+            await response(reader)
+            first, more = b"\x01", b"\x00"  # fragments of one message that does not end
+            for at in range(50):
+                writer.write((more if at else first) + b"\xe4\x00\x00\x00\x00" + b"x" * 100)
+                await asyncio.sleep(0.01)
+                if reader.at_eof() or writer.is_closing():
+                    return True
+            return False
+
+    assert asyncio.run(main())
 
 
 def test_raw_bytes_after_a_websocket_handshake_are_not_relayed(tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ def test_upstream_certificate_is_checked_against_the_judged_name(tmp_path: Path)
     async def main() -> tuple[int, bytes]:
         async with lab(tmp_path) as site:
             site.proxy.resolver._pinned["wrong.test"] = ("127.0.0.1", site.upstream.port)
-            reader, writer = await site.tunnel("wrong.test", sni="wrong.test")
+            reader, writer = await site.tunnel("wrong.test", sni=HOST)
             writer.write(get(host="wrong.test"))
             status, _, body = await response(reader)
             writer.close()
