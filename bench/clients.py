@@ -25,6 +25,7 @@ _SEKISHO = [sys.executable, "-I", "-m", "sekisho"]
 _URL = "https://api.test/v1/things"
 _INDEX = "https://api.test/index/"
 _REGISTRY = [f"--registry={_INDEX}"]
+_LOGIN = "--//api.test/index/:_authToken=placeholder"  # npm sends nothing without one
 _REMOTE = "https://git.test/x.git"
 
 _URLLIB = "import sys, urllib.request as u; u.urlopen(sys.argv[1], sys.argv[2].encode() or None).read()"
@@ -77,7 +78,7 @@ CLIENTS = (
         ["perl", "-MIO::Socket::SSL", "-e", "1"],
     ),
     Client("java", ["java", "Ask.java", "GET", _URL], ["java", "Ask.java", "POST", _URL]),
-    Client("npm", ["npm", "view", "left", *_REGISTRY], ["npm", "publish", *_REGISTRY]),
+    Client("npm", ["npm", "view", "left", *_REGISTRY], ["npm", "publish", *_REGISTRY, _LOGIN]),
     Client("pip", ["pip", "download", "--no-deps", "-i", _INDEX, "left"], []),
 )
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 Record = dict[str, Any]
+_READS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 class Journal:
@@ -30,8 +31,8 @@ class Journal:
         ]
 
     def writes(self, **wanted: Any) -> list[Record]:
-        """Requests with a method other than GET, HEAD and OPTIONS."""
-        return [r for r in self.requests(**wanted) if r["method"] not in ("GET", "HEAD", "OPTIONS")]
+        """Requests with a method other than GET, HEAD and OPTIONS; a git fetch, which is a POST, is none."""
+        return [record for record in self.requests(**wanted) if _writes(record)]
 
     def connections(self) -> dict[int, Record]:
         """The last record of each connection by its id: `event` is opened or closed.
@@ -61,6 +62,10 @@ class JournalWriter(Journal):
         """Write nothing more; reading goes on working."""
         self._request_sink.close()
         self._connection_sink.close()
+
+
+def _writes(record: Record) -> bool:
+    return record["method"] not in _READS and not record["path"].endswith("/git-upload-pack")
 
 
 def _append(sink: FileIO, fields: Record) -> None:
