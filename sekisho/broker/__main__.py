@@ -63,7 +63,10 @@ async def serve(hello: Hello, sockets: dict[str, socket.socket], channel: socket
     names = Names(folder / "names", proxy.limits.names)
     await proxy.add(config.session, _listeners(sockets, state), names)
     channel.send(READY)
-    tasks = [asyncio.create_task(proxy.run()), asyncio.create_task(deliver(door, config.session, folder))]
+    tasks = [
+        asyncio.create_task(proxy.run()),
+        asyncio.create_task(deliver(door, config.session, folder, gate.waiting.tell)),
+    ]
     try:
         return await _until_told(channel)
     finally:

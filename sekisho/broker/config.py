@@ -12,7 +12,7 @@ class SessionConfig(msgspec.Struct, frozen=True, kw_only=True):
     `policy_file` holds the merged policy as JSON, pinned at the start; `policy_digest` names it in the
     journal. `authority` is the folder of the certificate authority, `roots` a PEM file of roots that
     upstreams are checked against, `ca` the PEM file that the policy adds. `remotes` are the URLs of the
-    person's repository.
+    person's repository; `wait` is how long a held call stays open for a live answer, in seconds.
     """
 
     session: str
@@ -23,6 +23,7 @@ class SessionConfig(msgspec.Struct, frozen=True, kw_only=True):
     authority: str
     roots: str
     remotes: tuple[str, ...] = ()
+    wait: float = 0.0
 
 
 class Hello(msgspec.Struct, frozen=True, kw_only=True):

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+from collections.abc import Callable
 from pathlib import Path
 
 from sekisho.broker.door import Door
@@ -25,25 +26,27 @@ TOLD = {
 }
 
 
-async def deliver(door: Door, session: str, folder: Path) -> None:
-    """Poll until cancelled. `folder` is the session's, outside."""
+async def deliver(door: Door, session: str, folder: Path, changed: Callable[[Hold], None]) -> None:
+    """Poll until cancelled. `folder` is the session's, outside; `changed` is told of every change."""
     seen = 0
     while True:
         await asyncio.sleep(EVERY)
         try:
-            seen = await asyncio.to_thread(_deliver_new, door, session, folder / FOLDER, seen)
+            for hold in await asyncio.to_thread(_deliver_new, door, session, folder / FOLDER, seen):
+                seen = max(seen, hold.revision)
+                changed(hold)
         except StoreBroken:
             continue  # the door has noted it; what was decided is told when the store is back
         except OSError as error:
             logging.getLogger(__name__).warning("a decision could not be told: %s", error)
 
 
-def _deliver_new(door: Door, session: str, folder: Path, seen: int) -> int:
-    for hold in door.open().ledger.watch(seen):
-        seen = max(seen, hold.revision)
+def _deliver_new(door: Door, session: str, folder: Path, seen: int) -> tuple[Hold, ...]:
+    found = door.open().ledger.watch(seen)
+    for hold in found:
         if hold.session == session and hold.state in TOLD:
             tell(folder, hold)
-    return seen
+    return found
 
 
 def tell(folder: Path, hold: Hold) -> None:

@@ -15,8 +15,10 @@ from netpolicy.ports import Attempt, Body, Collect, Pass, Refuse, Reply
 from netpolicy.request import Request
 from sekisho.broker import credentials, holding, pushing
 from sekisho.broker.door import Door
+from sekisho.broker.holding import Held
 from sekisho.broker.replies import refusal_reply
 from sekisho.broker.state import SessionState
+from sekisho.broker.waiting import Waiting
 from sekisho.core.action import Action, Effect
 from sekisho.core.refusal import Refusal, gate_broken, of_decision, standard
 from sekisho.core.verdict import TELEMETRY, Decision, Verdict, judge
@@ -35,6 +37,7 @@ class Gate:
     def __init__(self, door: Door) -> None:
         self._door = door
         self._sessions: dict[str, SessionState] = {}
+        self.waiting = Waiting()
         self._repeats: dict[tuple[str, str, str], int] = {}
 
     def add(self, state: SessionState) -> None:
@@ -60,10 +63,10 @@ class Gate:
         if isinstance(seen, NeedBody):
             raise TypeError("a whole body was given and another is asked for")
         if seen.verb == "git.push":
-            answer = await self._in_store(
+            held = await self._in_store(
                 whole, lambda: pushing.hold_push(self._door.open(), state, whole, body)
             )
-            return Refuse(reply=answer)
+            return Refuse(reply=await self._live(state, whole, held, connected))
         decision = judge(seen, state.policy, state.context)
         if (answered := self._at_once(state, whole, decision)) is not None:
             return answered
@@ -72,7 +75,7 @@ class Gate:
         held = await self._in_store(
             whole, lambda: holding.hold_request(self._door.open(), state, whole, body, decision)
         )
-        return Refuse(reply=held)
+        return Refuse(reply=await self._live(state, whole, held, connected))
 
     def finished(self, session: str, request: Request, status: int | None, received: int) -> None:
         writer = self._door.writer
@@ -160,15 +163,32 @@ class Gate:
             return Refuse(reply=_broken_reply(request, broken.reason))
         return self._pass(state, request, decision.action)
 
-    async def _in_store(self, request: Request, act: Callable[[], Reply]) -> Reply:
+    async def _in_store(self, request: Request, act: Callable[[], Held]) -> Held:
         """Run `act` beside the loop. A broken store, or anything else that fails, is a refusal."""
         try:
             return await asyncio.to_thread(act)
         except StoreBroken as broken:
-            return _broken_reply(request, broken.reason)
+            return Held(reply=_broken_reply(request, broken.reason))
         except Exception as error:
             self._door.trouble(f"holding failed: {type(error).__name__}: {error}")
-            return _broken_reply(request, f"{type(error).__name__} while it was being held")
+            return Held(reply=_broken_reply(request, f"{type(error).__name__} while it was being held"))
+
+    async def _live(
+        self, state: SessionState, request: Request, held: Held, connected: Callable[[], bool]
+    ) -> Reply:
+        """The answer at once; with `--wait` the real one, if a person decides while the client is there."""
+        if not state.config.wait or held.hold is None:
+            return held.reply
+        decided = await self.waiting.until_decided(held.hold, state.config.wait, connected)
+        if decided is None:
+            return held.reply
+        if pushing.is_push(request):
+            return pushing.decided_reply(request, decided)
+        done = await self._in_store(
+            request,
+            lambda: Held(reply=holding.decided_reply(self._door.open(), request, decided)),
+        )
+        return done.reply
 
     def _record(self, session: str, kind: str, subject: str, data: dict[str, object]) -> None:
         writer = self._door.writer

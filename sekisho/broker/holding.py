@@ -13,7 +13,7 @@ from sekisho.broker.replies import refusal_reply
 from sekisho.broker.state import SessionState
 from sekisho.core.action import Action
 from sekisho.core.lifecycle import State
-from sekisho.core.refusal import of_decision
+from sekisho.core.refusal import Refusal, of_decision, standard
 from sekisho.core.repeats import body_digest, fingerprint
 from sekisho.core.verdict import Decision
 from sekisho.store.holds import Hold
@@ -23,16 +23,36 @@ LIVE = (State.PENDING, State.APPROVED, State.EXECUTING)
 REPLAYED = (("Sekisho-Replayed", "1"),)
 
 
-def hold_request(
-    store: Store, state: SessionState, request: Request, body: Body, decision: Decision
-) -> Reply:
+class Held(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer to give at once, and the hold that a call may wait for (None: nothing to wait for)."""
+
+    reply: Reply
+    hold: str | None = None
+
+
+def hold_request(store: Store, state: SessionState, request: Request, body: Body, decision: Decision) -> Held:
     """Hold a request; or answer a repeat of an executed one from what was stored. Raises StoreBroken."""
     act = artifact.http_act(request, body, state.transport)
     operation = _operation(decision.action, act, body)
     if (done := store.ledger.stored_response(state.id, operation, artifact.digest(act))) is not None:
-        return replay(store, done)
+        return Held(reply=replay(store, done))
     held = same_operation(store, state, operation) or _new(store, state, act, body, decision, operation)
-    return refusal_reply(of_decision(decision, hold=held.id, count=held.count), request)
+    refusal = of_decision(decision, hold=held.id, count=held.count)
+    return Held(reply=refusal_reply(refusal, request), hold=held.id)
+
+
+def decided_reply(store: Store, request: Request, hold: Hold) -> Reply:
+    """The answer to a call that waited: the real one, or why there is none."""
+    if hold.result is not None and "status" in hold.result:
+        return replay(store, hold)
+    return refusal_reply(decided_refusal(hold), request)
+
+
+def decided_refusal(hold: Hold) -> Refusal:
+    """Why an act that is over was not done."""
+    what = f"{hold.action.verb} {hold.target}"
+    why = hold.reason or str((hold.result or {}).get("summary", "it was not executed"))
+    return standard(f"hold-{hold.state}", what, why=f"{hold.state}: {why}")
 
 
 def _operation(action: Action, act: artifact.HttpAct, body: Body) -> str:

@@ -46,6 +46,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     continues: str | None = None
     from_ref: str | None = None
     limits: Limits = Limits()
+    wait: float = 0.0
 
 
 class Ended(msgspec.Struct, frozen=True, kw_only=True):
@@ -111,6 +112,7 @@ def _config(folder: SessionFolder, request: Request, files: trust.TrustFiles) ->
         authority=str(state_dir() / "authority"),
         roots=str(files.upstream),
         remotes=_remotes(request.project),
+        wait=request.wait,
     )
 
 

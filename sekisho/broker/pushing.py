@@ -23,7 +23,7 @@ from sandbox.workspace.hold_repo import HeldPush, PushRefused, receive
 from sekisho.broker import artifact, evidence
 from sekisho.broker.artifact import PushAct, RefUpdate
 from sekisho.broker.execute import NotExecuted, execute, remote_now
-from sekisho.broker.holding import put, same_operation
+from sekisho.broker.holding import Held, decided_refusal, put, same_operation
 from sekisho.broker.state import SessionState
 from sekisho.core.action import Action, Effect
 from sekisho.core.lifecycle import State
@@ -43,14 +43,14 @@ def is_push(request: Request) -> bool:
     return request.path.partition("?")[0].endswith("/git-receive-pack")
 
 
-def hold_push(store: Store, state: SessionState, request: Request, body: Body) -> Reply:
+def hold_push(store: Store, state: SessionState, request: Request, body: Body) -> Held:
     """Hold, deny, or by a standing rule of the policy send a push. Raises StoreBroken."""
     action = observe(request, state.world)
     assert isinstance(action, Action)
     try:
         push = parse(request.body or b"")
     except PktError as error:
-        return _unreadable(request, str(error))
+        return Held(reply=_unreadable(request, str(error)))
     act = _act(action, push, state)
     state.keep(store)
     fingerprint = artifact.digest(act)
@@ -60,18 +60,19 @@ def hold_push(store: Store, state: SessionState, request: Request, body: Body) -
     try:
         held = _receive(push, body, state, repository, _known(store, act, state))
     except (PushRefused, EnclosureError) as refused:
-        return reject(push, standard("unreadable-push", f"{action.verb} {action.target}", why=str(refused)))
+        what = f"{action.verb} {action.target}"
+        return Held(reply=reject(push, standard("unreadable-push", what, why=str(refused))))
     action = _with_ancestry(action, held)
     decision = judge(action, state.policy, state.context)
     if decision.verdict is Verdict.DENY:
         shutil.rmtree(repository, ignore_errors=True)
-        return _denied(store, state, push, decision)
+        return Held(reply=_denied(store, state, push, decision))
     act = msgspec.structs.replace(act, repository=str(repository))
     diff = store.blobs.put_file(Path(held.diff))
     shown = evidence.of_push(decision, held, diff.sha256, purpose=state.purpose())
     hold = put(store, state, decision.action, act, shown, fingerprint)
     if decision.verdict is Verdict.ALLOW and held.secrets.complete and not held.secrets.findings:
-        return _send(store, push, hold, decision)
+        return Held(reply=_send(store, push, hold, decision))
     return _held_reply(push, decision, hold)
 
 
@@ -155,10 +156,19 @@ def _denied(store: Store, state: SessionState, push: Push, decision: Decision) -
     return reject(push, of_decision(decision))
 
 
-def _held_reply(push: Push, decision: Decision, hold: Hold) -> Reply:
+def _held_reply(push: Push, decision: Decision, hold: Hold) -> Held:
     if decision.verdict is not Verdict.HOLD:
         decision = msgspec.structs.replace(decision, verdict=Verdict.HOLD, code="held-push")
-    return reject(push, of_decision(decision, hold=hold.id, count=hold.count))
+    return Held(reply=reject(push, of_decision(decision, hold=hold.id, count=hold.count)), hold=hold.id)
+
+
+def decided_reply(request: Request, hold: Hold) -> Reply:
+    """The answer to a push that waited: what became of it, ref by ref."""
+    push = parse(request.body or b"")
+    if hold.state is State.DONE:
+        body = report.outcome(push, {}, remote=[f"sekisho: {hold.id} was approved and sent"])
+        return Reply(status=200, reason="OK", headers=report.HEADERS, body=body)
+    return reject(push, decided_refusal(hold))
 
 
 def _send(store: Store, push: Push, hold: Hold, decision: Decision) -> Reply:
@@ -180,4 +190,4 @@ def _send(store: Store, push: Push, hold: Hold, decision: Decision) -> Reply:
     return Reply(status=200, reason="OK", headers=report.HEADERS, body=report.outcome(push, reasons))
 
 
-__all__ = ["PROBE_ANSWER", "broken_reply", "hold_push", "is_push", "reject"]
+__all__ = ["PROBE_ANSWER", "broken_reply", "decided_reply", "hold_push", "is_push", "reject"]

@@ -11,6 +11,7 @@ from sekisho.cli.errors import GATE_BROKEN, USAGE, Trouble
 from sekisho.cli.opening import opened
 from sekisho.cli.policies import chosen_policy
 from sekisho.core.display import one_line
+from sekisho.core.units import duration
 from sekisho.store.store import Store
 
 app = typer.Typer(rich_markup_mode=None)
@@ -35,6 +36,10 @@ def run(
     ] = None,
     from_session: Annotated[
         str | None, typer.Option("--from", help="Go on from the commits of an earlier session.", metavar="ID")
+    ] = None,
+    wait: Annotated[
+        str | None,
+        typer.Option(help="Hold a gated call open so long for a live answer.", metavar="TIME"),
     ] = None,
     json: Annotated[
         bool, typer.Option("--json", help="End with a summary as one line of JSON on stdout.")
@@ -67,6 +72,7 @@ def run(
             pinned=pinned,
             handoff=handoff or _earlier_handoff(store, continues),
             continues=continues,
+            wait=_seconds("--wait", wait) or 0.0,
             from_ref=f"refs/sekisho/{continues}/tree" if continues else None,
         )
         try:
@@ -111,3 +117,12 @@ def _continued(store: Store, text: str | None) -> str | None:
 
 def _earlier_handoff(store: Store, session: str | None) -> Path | None:
     return store.sessions.folder(session).handoff_markdown if session else None
+
+
+def _seconds(option: str, text: str | None) -> float | None:
+    try:
+        return None if text is None else duration(text)
+    except ValueError as error:
+        raise Trouble(
+            f"{option} {one_line(text or '')} is no duration", why=str(error), status=USAGE
+        ) from error
