@@ -105,7 +105,9 @@ def _child(
         socket.send_fds(control, [message], [held.fileno() for held in sockets.values()])
         if control.recv(1) != GO:
             os._exit(1)
-        control = socket.socket(fileno=process.place_descriptors(wanted, control.detach()))
+        placed = process.place_descriptors(wanted, control.fileno())
+        control.detach()
+        control = socket.socket(fileno=placed)
         with network.step("execve"):
             process.become_bwrap(argv, parent)
     except network.StepError as failed:

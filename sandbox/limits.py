@@ -59,8 +59,8 @@ class Watch:
 
     def _end(self, reason: str) -> None:
         """At once: who is asked to end could take more in the meantime."""
-        self._running.stop(reason, 0)
-        self._running.enforce()
+        self._running.stopped = self._running.stopped or reason
+        self._running.kill()
 
     def note_kernel(self) -> None:
         """After the end: put down that the kernel killed something for its memory."""

@@ -2,7 +2,9 @@
 
 import contextlib
 import ctypes
+import fcntl
 import os
+import pwd
 import signal
 from collections.abc import Mapping, Sequence
 
@@ -52,8 +54,6 @@ def place_descriptors(wanted: Mapping[int, int], control: int) -> int:
 
 
 def _above(fd: int, last: int) -> int:
-    import fcntl
-
     return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, last + 2)
 
 
@@ -69,7 +69,10 @@ def become_user(uid: int, gid: int) -> None:
 
     A process that changed its uid may not write its own uid_map until it is dumpable again.
     """
-    os.setgroups([])
+    try:
+        os.initgroups(pwd.getpwuid(uid).pw_name, gid)
+    except KeyError:
+        os.setgroups([])  # a number without an account has no groups
     os.setresgid(gid, gid, gid)
     os.setresuid(uid, uid, uid)
     prctl(PR_SET_DUMPABLE, 1)

@@ -1,13 +1,15 @@
 """The compiled system call filter. How it is made, and why each rule: `generate.py`."""
 
 import platform
-from importlib.resources import files
+from functools import cache
+from pathlib import Path
 
 from sandbox.errors import EnclosureError
 
 MACHINES = ("x86_64", "aarch64")
 
 
+@cache
 def filter_bytes(machine: str | None = None) -> bytes:
     """The filter for a machine as `uname -m` names it: an array of `struct sock_filter`.
 
@@ -20,4 +22,4 @@ def filter_bytes(machine: str | None = None) -> bytes:
             f"There is no system call filter for {wanted}.",
             f"Machines with one: {', '.join(MACHINES)}.",
         )
-    return files(__package__).joinpath(f"{wanted}.bpf").read_bytes()
+    return Path(__file__).with_name(f"{wanted}.bpf").read_bytes()
