@@ -107,14 +107,14 @@ def decide(row: Mapping[str, Any], policy: Policy, place: Place, *, own_world: b
 
 
 def _command(row: Mapping[str, Any], place: Place) -> Action:
-    from shim.facts import OnDisk
+    from shim.facts import WorkingFiles
 
     from shim.context import Context as CommandContext
     from shim.context import Place as CommandPlace
     from shim.observe import observe, observe_shell
 
     folder = str(row.get("cwd") or os.getcwd())
-    seen = CommandContext(cwd=folder, place=CommandPlace(place), files=OnDisk())
+    seen = CommandContext(cwd=folder, place=CommandPlace(place), files=WorkingFiles(folder))
     if "command" in row:
         return observe_shell(str(row["command"]), seen)
     return observe(tuple(map(str, row["argv"])), seen)
