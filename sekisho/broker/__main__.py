@@ -62,7 +62,8 @@ async def serve(hello: Hello, sockets: dict[str, socket.socket], channel: socket
     proxy = _proxy(gate, state)
     names = Names(folder / "names", proxy.limits.names)
     await proxy.add(config.session, _listeners(sockets, state), names)
-    channel.send(READY)
+    with contextlib.suppress(OSError):
+        channel.send(READY)  # a launcher that is gone already is noticed below
     tasks = [
         asyncio.create_task(proxy.run()),
         asyncio.create_task(deliver(door, config.session, folder, gate.waiting.tell)),
@@ -100,7 +101,12 @@ def _listeners(sockets: dict[str, socket.socket], state: SessionState) -> list[L
 
 async def _until_told(channel: socket.socket) -> bool:
     channel.setblocking(False)
-    return await asyncio.get_running_loop().sock_recv(channel, 64) != STOP
+    loop = asyncio.get_running_loop()
+    try:
+        return await loop.sock_recv(channel, 64) != STOP
+    except ConnectionResetError:
+        # The launcher closed with our READY still unread; its own last word, if any, comes after the error.
+        return await loop.sock_recv(channel, 64) != STOP
 
 
 def _finish_orphan(hello: Hello) -> None:

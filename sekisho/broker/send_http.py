@@ -19,7 +19,7 @@ _ENDS = re.compile(r"[\x00\r\n]")
 
 
 class HttpResult(msgspec.Struct, frozen=True, kw_only=True):
-    """The upstream's answer. `body` holds at most `KEEP` bytes."""
+    """The upstream's answer. `body` holds at most `KEEP` bytes; `truncated`: there was, or was to be, more."""
 
     status: int
     reason: str
@@ -103,11 +103,22 @@ def _head(act: HttpAct, replaced: tuple[tuple[str, str], ...]) -> bytes:
 def _read(sock: socket.socket, method: str) -> HttpResult:
     with http.client.HTTPResponse(sock, method=method.upper()) as response:
         response.begin()
-        body = response.read(KEEP + 1)
+        body, whole = _body(response)
         return HttpResult(
             status=response.status,
             reason=response.reason,
             headers=tuple(response.getheaders()),
             body=body[:KEEP],
-            truncated=len(body) > KEEP,
+            truncated=not whole or len(body) > KEEP,
         )
+
+
+def _body(response: http.client.HTTPResponse) -> tuple[bytes, bool]:
+    """What came of the answer's body, and whether it is whole: its status has decided already."""
+    body = b""
+    try:
+        while len(body) <= KEEP and (block := response.read1(BLOCK)):
+            body += block
+    except (OSError, http.client.IncompleteRead):
+        return body, False
+    return body, not response.length

@@ -1,0 +1,205 @@
+"""Pushes of every kind: what git prints inside, what is held, what the forge sees, what approval sends."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.world import ZERO, Session, World
+from tests.support.git import git_output, run_git
+from tests.support.needs import needs
+
+pytestmark = [pytest.mark.sandbox, needs("bwrap", "git")]
+
+MANY = r"""
+commit() { echo "$1" > "$1.txt"; git add "$1.txt"; git commit --quiet -m "Add $1"; }
+try() { name=$1; shift; git push "$@" > "/tmp/$name.out" 2> "/tmp/$name.err"; echo "$name $?"; cat /tmp/$name.*; }
+git fetch --quiet origin
+commit one
+try new origin HEAD:refs/heads/new
+try quiet -q origin HEAD:refs/heads/quiet
+try porcelain --porcelain origin HEAD:refs/heads/porcelain
+try several --atomic origin HEAD:refs/heads/first HEAD~1:refs/heads/second
+git tag -a v1 -m 'Version 1'
+try tag origin v1
+try delete origin --delete side
+try force --force origin HEAD~4:refs/heads/side
+try main origin HEAD:refs/heads/main
+try protected-force --force origin HEAD~4:refs/heads/main
+try protected-delete origin --delete main
+"""
+
+
+@pytest.fixture(scope="module")
+def many(world: World) -> Session:
+    """One session that tries every kind of push."""
+    run_git(
+        "push",
+        "--quiet",
+        str(world.upstream.repositories / "x.git"),
+        "main~1:refs/heads/side",
+        cwd=world.repository,
+    )
+    return world.run(MANY)
+
+
+def part(session: Session, name: str) -> str:
+    """What one `try` printed."""
+    lines = session.out.splitlines()
+    start = next(n for n, line in enumerate(lines) if line.split()[:1] == [name])
+    tries = [line.split()[1] for line in MANY.splitlines() if line.startswith("try ")]
+    rest = [n for n, line in enumerate(lines) if n > start and line.split()[:1] and line.split()[0] in tries]
+    return "\n".join(lines[start : rest[0] if rest else len(lines)])
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("new", "! [remote rejected] HEAD -> new (held: approval H-"),
+        ("quiet", "! [remote rejected] HEAD -> quiet (held: approval H-"),
+        ("porcelain", "!\tHEAD:refs/heads/porcelain\t[remote rejected] (held: approval H-"),
+        ("several", "! [remote rejected] HEAD -> first (held: approval H-"),
+        ("tag", "! [remote rejected] v1 -> v1 (held: approval H-"),
+        ("delete", "! [remote rejected] side (held: approval H-"),
+        ("force", "! [remote rejected] HEAD~4 -> side (held: approval H-"),
+        ("main", "! [remote rejected] HEAD -> main (held: approval H-"),
+        ("protected-force", "! [remote rejected] HEAD~4 -> main (denied: protected-ref"),
+        ("protected-delete", "! [remote rejected] main (denied: protected-ref"),
+    ],
+)
+def test_git_says_that_it_was_stopped(many: Session, name: str, says: str) -> None:
+    shown = part(many, name)
+    assert shown.startswith(f"{name} 1"), shown
+    assert says in shown
+
+
+def test_no_push_reached_the_forge(world: World, many: Session) -> None:
+    assert world.pushes() == []
+    assert world.remote("refs/heads/side") == git_output("rev-parse", "main~1", cwd=world.repository)
+
+
+def test_what_is_denied_is_not_held(world: World, many: Session) -> None:
+    targets = [hold["target"] for hold in world.holds(many)]
+    assert len(targets) == 8
+    assert sorted({act["target"] for act in many.handoff["denied"]}) == [
+        "https://git.test/x.git refs/heads/main"
+    ]
+    assert many.summary["denied"] == 2 or len(many.handoff["denied"]) >= 1
+
+
+def find(world: World, session: Session, ending: str) -> dict[str, object]:
+    (found,) = [hold for hold in world.holds(session) if hold["target"].endswith(ending)]
+    return found
+
+
+def test_several_refs_are_approved_and_sent_as_one(world: World, many: Session) -> None:
+    (hold,) = [hold for hold in world.holds(many) if "first" in hold["target"]]
+    world.approve(hold)
+    new = world.remote("refs/heads/first")
+    assert git_output("log", "-1", "--format=%s", new, cwd=world.repository) == "Add one"
+    assert world.remote("refs/heads/second") == git_output("rev-parse", f"{new}~1", cwd=world.repository)
+
+
+def test_an_annotated_tag_arrives_as_the_object_that_was_held(world: World, many: Session) -> None:
+    world.approve(find(world, many, "refs/tags/v1"))
+    bare = world.upstream.repositories / "x.git"
+    assert git_output("cat-file", "-t", "refs/tags/v1", cwd=bare) == "tag"
+
+
+def test_a_moved_remote_voids_the_approval_and_nothing_is_sent(world: World, many: Session) -> None:
+    """Compare and swap: what the approver saw is no longer what is there."""
+    hold = find(world, many, "refs/heads/main")
+    shown = world.told("approvals", "show", str(hold["id"])).out
+    assert "fast-forward" in shown
+    before = world.remote("refs/heads/main")
+    other = world.folder / "other"
+    run_git("clone", "--quiet", str(world.upstream.repositories / "x.git"), str(other), cwd=world.folder)
+    run_git("commit", "--quiet", "--allow-empty", "-m", "Somebody else", cwd=other)
+    run_git("push", "--quiet", "origin", "main", cwd=other)
+    moved = world.remote("refs/heads/main")
+    assert moved != before
+    sent = len(world.pushes())
+    refused = world.approve(hold, status=1)
+    assert "nothing was sent" in refused.err
+    assert "moved" in refused.err
+    assert world.state(hold) == "void"
+    assert world.remote("refs/heads/main") == moved
+    assert len(world.pushes()) == sent
+    assert "void" in world.approve(hold, status=1).err
+
+
+def test_a_push_that_only_forces_an_open_ref_is_shown_as_force(world: World, many: Session) -> None:
+    holds = [hold for hold in world.holds(many) if hold["target"].endswith("refs/heads/side")]
+    shown = [world.told("approvals", "show", hold["id"]).out for hold in holds]
+    assert any("FORCE" in text for text in shown)
+
+
+def test_a_deletion_is_executed_only_when_approved(world: World, many: Session) -> None:
+    holds = [hold for hold in world.holds(many) if hold["target"].endswith("refs/heads/side")]
+    shown = {hold["id"]: world.told("approvals", "show", hold["id"]).out for hold in holds}
+    (deletion,) = [hold for hold in holds if "-> 000000000000" in shown[hold["id"]]]
+    before = world.remote("refs/heads/side")
+    assert before != ZERO
+    assert f"{before}:refs/heads/side" in shown[deletion["id"]]  # how to bring it back
+    world.approve(deletion)
+    assert world.remote("refs/heads/side") == ZERO
+
+
+def test_the_same_push_again_is_the_same_hold_with_a_count(world: World) -> None:
+    session = world.run(
+        """
+        for n in 1 2 3 4; do git push origin main:refs/heads/again 2>&1; done
+        """
+    )
+    hold = world.hold(session)
+    assert hold["count"] == 4
+    assert session.out.count(str(hold["id"])) >= 8
+    third = session.out.split("To https://git.test/x.git")[3]
+    assert "stop trying" in third
+    assert "why:" not in session.out.split("[remote rejected]")[2].split("error:")[1]
+    assert world.pushes() == [] or all("again" not in str(r) for r in world.pushes())
+
+
+def test_a_big_push_is_held_whole(world: World) -> None:
+    """Over 1 MiB git asks first with an empty request, then sends in chunks."""
+    session = world.run(
+        """
+        head -c 6000000 /dev/urandom > big.bin; sha256sum big.bin | cut -c1-64
+        git add big.bin; git commit --quiet -m Big; git push origin HEAD:refs/heads/big; echo "status $?"
+        """
+    )
+    assert "status 1" in session.out
+    assert "held: approval H-" in session.err
+    world.approve(world.hold(session))
+    got = subprocess.run(
+        ["git", "cat-file", "blob", "refs/heads/big:big.bin"],
+        cwd=world.upstream.repositories / "x.git",
+        capture_output=True,
+        check=True,
+    )
+    import hashlib
+
+    assert hashlib.sha256(got.stdout).hexdigest() == session.out.split()[0]
+
+
+def test_a_standing_rule_sends_without_asking_but_never_by_force(world: World, tmp_path: Path) -> None:
+    policy = tmp_path / "sekisho.toml"
+    text = world.policy.read_text()
+    policy.write_text(
+        text + '\n[git]\npush = [{ ref = "agent/*", gate = "auto" }, { ref = "*", gate = "human" }]\n'
+    )
+    session = world.run(
+        """
+        echo auto > auto.txt; git add auto.txt; git commit --quiet -m Auto
+        git push origin HEAD:refs/heads/agent/auto; echo "first $?"
+        git push --force origin HEAD~2:refs/heads/agent/auto; echo "force $?"
+        """,
+        "--policy",
+        policy,
+    )
+    assert "first 0" in session.out, session.err
+    assert "force 1" in session.out
+    sent = world.remote("refs/heads/agent/auto")
+    assert git_output("log", "-1", "--format=%s", sent, cwd=world.repository) == "Auto"
+    states = sorted(hold["state"] for hold in world.holds(session))
+    assert states == ["done", "pending"]
