@@ -34,7 +34,8 @@ def hold_request(store: Store, state: SessionState, request: Request, body: Body
     """Hold a request; or answer a repeat of an executed one from what was stored. Raises StoreBroken."""
     act = artifact.http_act(request, body, state.transport)
     operation = _operation(decision.action, act, body)
-    if (done := store.ledger.stored_response(state.id, operation, artifact.digest(act))) is not None:
+    done = store.ledger.stored_response(state.id, operation, artifact.digest(act))
+    if done is not None and "status" in (done.result or {}):  # one that was never sent has no answer
         return Held(reply=replay(store, done))
     held = same_operation(store, state, operation) or _new(store, state, act, body, decision, operation)
     refusal = of_decision(decision, hold=held.id, count=held.count)

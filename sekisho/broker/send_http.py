@@ -19,7 +19,7 @@ _ENDS = re.compile(r"[\x00\r\n]")
 
 
 class HttpResult(msgspec.Struct, frozen=True, kw_only=True):
-    """The upstream's answer. `body` holds at most `KEEP` bytes; `truncated`: there was, or was to be, more."""
+    """The upstream's answer. `body` holds at most `KEEP` bytes; `truncated`: it is not whole."""
 
     status: int
     reason: str
