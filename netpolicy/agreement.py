@@ -2,6 +2,7 @@
 
 import re
 
+from netpolicy.address import is_loopback_host
 from netpolicy.call import Fields, Finding, forbidden, unknown
 from netpolicy.canonical import HostError, canonical_host
 from netpolicy.request import Request
@@ -19,18 +20,18 @@ _ONCE = ("host", "content-length", "transfer-encoding", "content-type", "upgrade
 def _authority(text: str) -> tuple[str, int | None]:
     """Host and port of an authority. Raises HostError."""
     if "@" in text:
-        raise HostError("userinfo", "the address carries user information")
+        raise HostError("disagreement", "the address carries user information")
     try:
         host, port = split_port(text.strip())
     except ValueError:
-        raise HostError("host-malformed", "the port is no port") from None
+        raise HostError("malformed-request", "the port is no port") from None
     return canonical_host(host), port
 
 
 def agreed_host(request: Request, fields: Fields) -> str:
     """The one canonical host that target, tunnel, SNI, Host header and authority name.
 
-    Raises HostError (`names-disagree` where they differ, with the port if one is given).
+    Raises HostError (`disagreement` where they differ, with the port if one is given).
     """
     host = canonical_host(request.host)
     named = [("CONNECT target", request.connect), ("authority", request.authority)]
@@ -39,10 +40,11 @@ def agreed_host(request: Request, fields: Fields) -> str:
         if text is None:
             continue
         other, port = _authority(text)
-        if other != host or port not in (None, request.port):
-            raise HostError("names-disagree", f"the {what} names {text[:120]} while {host} is dialled")
+        same = other == host or (request.local and is_loopback_host(other))
+        if not same or port not in (None, request.port):
+            raise HostError("disagreement", f"the {what} names {text[:120]} while {host} is dialled")
     if request.sni is not None and canonical_host(request.sni) != host:
-        raise HostError("names-disagree", f"SNI names {request.sni[:120]} while {host} is dialled")
+        raise HostError("disagreement", f"SNI names {request.sni[:120]} while {host} is dialled")
     return host
 
 
@@ -73,11 +75,11 @@ def _shape(request: Request, fields: Fields) -> str | None:
 def malformed(request: Request, fields: Fields) -> Finding | None:
     """Shapes that smuggle: servers along the way would read them differently."""
     if fault := _shape(request, fields):
-        return forbidden(f"malformed: {fault}", code="request-malformed")
+        return forbidden(f"malformed: {fault}", code="malformed-request")
     if request.scheme not in _HTTP and request.method != "CONNECT":
         return forbidden(f"the scheme {request.scheme[:20]!r} is not web traffic", code="scheme")
     if request.http_version in ("1.1", "1.0") and not fields.get("host"):
-        return forbidden("no Host header", code="host-missing")
+        return forbidden("no Host header", code="malformed-request")
     if "#" in request.path or not (request.method == "CONNECT" or request.path.startswith(("/", "*"))):
         return unknown("a target that parsers read differently", code="target-odd")
     return None

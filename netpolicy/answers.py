@@ -6,6 +6,8 @@ from netpolicy.call import Call, Finding
 from netpolicy.words import words
 from netpolicy.world import World
 from sekisho.core.action import Answers, Credential, Effect, Reach, Stakes
+from sekisho.core.checks import PRODUCTION
+from sekisho.core.rules import environments_of
 
 _CREDENTIAL_HEADERS = words(
     "authorization proxy-authorization cookie x-api-key api-key x-auth-token x-access-token "
@@ -72,7 +74,7 @@ def answers(call: Call, finding: Finding, world: World, stakes: Stakes | None = 
         return Answers(
             reversible=True, reach=Reach.SANDBOX, credential=_credential(call, effect), checkable=True
         )
-    production = world.is_production(call.host, call.request.port)
+    production = not PRODUCTION.isdisjoint(environments_of(world.policy, call.host, call.request.port))
     changes = effect not in (Effect.READ, Effect.MODEL)
     return Answers(
         reversible=finding.reversible or not changes,

@@ -1,7 +1,5 @@
 """A request in canonical form, as the kinds look at it, and what they find. Pure."""
 
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -10,9 +8,7 @@ from netpolicy.content import MAX_DECODED, Unreadable, decoded, parse_form, pars
 from netpolicy.query import Query
 from netpolicy.request import Request
 from sekisho.core.action import Effect, Stakes
-from sekisho.core.policy import Tool
 
-NO_TOOLS: Mapping[str, Tool] = MappingProxyType({})
 BODYLESS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 
 
@@ -50,6 +46,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     sensitive: bool = False
     rule: str = ""
     source: str = "built-in"
+    by_url: bool = True  # False: what holds it is none of what a rule about its URL could answer for
 
 
 class Call:
@@ -58,7 +55,7 @@ class Call:
     `final` says that no more of the body will come: what is missing then is unreadable, not needed.
     """
 
-    __slots__ = ("_body", "_json", "fields", "final", "host", "method", "path", "query", "request", "tools")
+    __slots__ = ("_body", "_json", "fields", "final", "host", "method", "path", "query", "request")
 
     def __init__(
         self,
@@ -67,7 +64,6 @@ class Call:
         host: str,
         path: str,
         query: Query,
-        tools: Mapping[str, Tool] = NO_TOOLS,
         final: bool = False,
         fields: Fields | None = None,
     ) -> None:
@@ -76,7 +72,6 @@ class Call:
         self.host = host
         self.path = path
         self.query = query
-        self.tools = tools
         self.final = final
         self.fields = grouped(request) if fields is None else fields
         self._body: bytes | None = None
@@ -96,7 +91,6 @@ class Call:
             host=self.host,
             path=path,
             query=self.query,
-            tools=self.tools,
             final=self.final,
             fields=self.fields,
         )

@@ -29,7 +29,7 @@ def _from_unicode(host: str) -> str:
         ascii_form = host.encode("latin-1").decode("utf-8").encode("idna").decode("ascii").lower()
     except UnicodeError:
         raise HostError(
-            "host-malformed", "the host is neither ASCII nor a valid international name"
+            "malformed-request", "the host is neither ASCII nor a valid international name"
         ) from None
     if "xn--" not in ascii_form:
         raise HostError("host-disguised", f"the host folds to {ascii_form} while it is spelled otherwise")
@@ -43,19 +43,19 @@ def canonical_host(host: str) -> str:
     Raises HostError for userinfo, percent signs, odd characters and addresses that are none.
     """
     if "@" in host:
-        raise HostError("userinfo", "the host carries user information")
+        raise HostError("disagreement", "the host carries user information")
     if "%" in host:
-        raise HostError("host-malformed", "the host is percent-encoded or carries a zone id")
+        raise HostError("malformed-request", "the host is percent-encoded or carries a zone id")
     name = (host if host.isascii() else _from_unicode(host)).lower()
     try:
         literal = parse_literal(name)
     except ValueError as error:
-        raise HostError("host-malformed", str(error)) from None
+        raise HostError("malformed-request", str(error)) from None
     if literal is not None:
         return literal
     name = name.removesuffix(".")
     if len(name) > 253 or not _NAME.fullmatch(name):
-        raise HostError("host-malformed", "the host is not a valid name")
+        raise HostError("malformed-request", "the host is not a valid name")
     return name
 
 

@@ -12,16 +12,34 @@ _PRIVATE_SUFFIXES = (
 )  # fmt: skip
 
 
+_METADATA = frozenset(
+    (
+        "169.254.169.254",
+        "169.254.170.2",
+        "169.254.170.23",
+        "fd00:ec2::254",
+        "168.63.129.16",
+        "100.100.100.200",
+    )
+)
+_METADATA_NAMES = frozenset(("metadata.google.internal", "instance-data", "metadata"))
+
+
 def is_private_name(host: str) -> bool:
     """Whether a name is one of an inner network: a single label, or under a suffix of that kind."""
     return "." not in host or host.endswith(_PRIVATE_SUFFIXES)
+
+
+def _inside(reason: str, address: str) -> Finding:
+    code = "metadata-service" if address in _METADATA else "private-address"
+    return forbidden(reason, code=code)
 
 
 def _by_literal(spelled: str, address: str, host: str, world: World) -> Finding | None:
     if host in world.pinned:
         return None
     if not is_public(address):
-        return forbidden(f"{address} is not a public address", code="address-private")
+        return _inside(f"{address} is not a public address", address)
     if oddly_spelled(spelled):
         return unknown(f"{address} is spelled in a way nobody uses", code="address-odd")
     return None
@@ -37,7 +55,8 @@ def refused(spelled: str, host: str, world: World) -> Finding | None:
     if host in world.pinned:
         return None
     if is_private_name(host):
-        return forbidden(f"{host} is a name of an inner network", code="name-private")
+        code = "metadata-service" if host in _METADATA_NAMES else "private-address"
+        return forbidden(f"{host} is a name of an inner network", code=code)
     if world.resolved is None:
         return None
     if not world.resolved:
@@ -45,5 +64,5 @@ def refused(spelled: str, host: str, world: World) -> Finding | None:
     bad = next((ip for ip in world.resolved if not is_public(ip)), None)
     if bad is not None:
         what = "this machine" if is_loopback(bad) else bad
-        return forbidden(f"{host} resolves to {what}", code="address-private")
+        return _inside(f"{host} resolves to {what}", bad)
     return None

@@ -188,7 +188,7 @@ def observe_row(row: Mapping[str, Any], world: World | None = None) -> Action:
             verb="http.malformed",
             target=str(row.get("url", ""))[:2000],
             effect=Effect.FORBIDDEN,
-            code="request-malformed",
+            code="malformed-request",
             reason=str(error),
         )
     action = observe(request, stands_in, final=True)

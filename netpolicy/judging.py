@@ -2,17 +2,20 @@
 
 from collections.abc import Iterable, Iterator
 
+import msgspec
+
 from netpolicy import acting, methods, opaque, override
 from netpolicy.call import BODYLESS, Call, Finding, dropped, unknown
 from netpolicy.canonical import PathForm
 from netpolicy.content import Unreadable
 from netpolicy.kinds import BODY_WITH_GET, JUDGES, git
+from netpolicy.kinds.model import MODEL_API
 from netpolicy.lookalike import imitates
 from netpolicy.presets import Preset, shipped
-from netpolicy.world import World
+from netpolicy.world import PROVIDER, World
 from sekisho.core.action import SEVERITY, Effect
-from sekisho.core.patterns import host_matches, most_specific, path_matches, specificity
-from sekisho.core.policy import NetworkRule
+from sekisho.core.classify import BODY_JUDGED
+from sekisho.core.rules import network_rules
 
 _PASSING = (Effect.READ, Effect.MODEL)
 
@@ -29,9 +32,12 @@ def preset_of(host: str) -> Preset | None:
 
 def judge(call: Call, form: PathForm, world: World) -> Finding:
     """The most severe of all readings of a call."""
-    finding = worst(_readings(call, form, world))
-    if finding.effect in _PASSING and (limit := _limited(call, world)):
-        return limit
+    plain, *others = _readings(call, form, world)
+    finding = worst([plain, *others])
+    if SEVERITY[finding.effect] > SEVERITY[plain.effect]:
+        return msgspec.structs.replace(finding, by_url=False)
+    if finding.effect in _PASSING and (known := imitates(call.host, shipped().exact)):
+        return unknown(f"{call.host} looks like {known}", code="host-imitates")
     return finding
 
 
@@ -48,29 +54,16 @@ def _readings(call: Call, form: PathForm, world: World) -> Iterator[Finding]:
         yield _upgrade(call, upgrade, world)
 
 
-def _rule_rank(rule: NetworkRule) -> tuple[object, ...]:
-    return (*specificity(rule.host), *specificity(rule.path), int(rule.method != "*"))
-
-
-def _matches(rule: NetworkRule, call: Call) -> bool:
-    return (
-        rule.method.upper() in ("*", call.method)
-        and host_matches(rule.host, call.host, call.request.port)
-        and path_matches(rule.path, call.path)
-    )
-
-
 def ruled(call: Call, world: World) -> Finding | None:
     """What policy's rules say: the most specific one, of equals the strictest."""
-    matching = [rule for rule in world.rules if _matches(rule, call)]
-    best = most_specific(matching, _rule_rank)
-    if not best:
+    rules = network_rules(world.policy, call.method, call.host, call.request.port, call.path).deciding
+    if not rules:
         return None
-    rule = max(best, key=lambda entry: SEVERITY[Effect(entry.effect)])
+    rule = max(rules, key=lambda entry: SEVERITY[Effect(entry.effect)])
     return Finding(
         effect=Effect(rule.effect),
         reason=f"policy calls it {rule.effect}",
-        code=f"policy-{rule.effect}",
+        code="forbidden-by-rule" if rule.effect == "forbidden" else "",
         rule=f"{rule.method} {rule.host}{rule.path}",
         source=rule.source,
         sensitive=rule.sensitive,
@@ -80,10 +73,16 @@ def ruled(call: Call, world: World) -> Finding | None:
 
 
 def _by_policy_or_service(call: Call, world: World) -> Finding:
+    rule = ruled(call, world)
     try:
-        return ruled(call, world) or _by_service(call, world)
+        found = _by_service(call, world)
     except Unreadable as error:
-        return unknown(str(error), code="body-unreadable")
+        found = unknown(str(error), code="body-unreadable")
+    if rule is None:
+        return found
+    # What the body says is more than a rule about the URL can know: there it only tightens.
+    by_body = (found.verb or "").partition(".")[0] in BODY_JUDGED or found.effect is Effect.MODEL
+    return worst([found, rule]) if by_body else rule
 
 
 def _by_service(call: Call, world: World) -> Finding:
@@ -96,6 +95,8 @@ def _by_service(call: Call, world: World) -> Finding:
 
 def _declared(call: Call, kind: str | None, world: World) -> Finding | None:
     """What a declared service, by policy or by a preset, says."""
+    if kind is not None and kind.startswith(PROVIDER):
+        return _provider(call, kind.removeprefix(PROVIDER), world) or _plain(call)
     preset = shipped().by_name.get(kind) if kind else None
     if kind in JUDGES:
         return JUDGES[kind](call) or _plain(call)
@@ -107,6 +108,14 @@ def _declared(call: Call, kind: str | None, world: World) -> Finding | None:
     if call.secure:
         return preset.judge(call, world.providers) or _plain(call)
     return preset.held(call)
+
+
+def _provider(call: Call, name: str, world: World) -> Finding | None:
+    """A host that policy names for a model provider, known or not."""
+    known = shipped().by_provider.get(name)
+    if known is not None and (found := known.judge(call, world.providers)) and found.effect is Effect.MODEL:
+        return found
+    return MODEL_API.judge(call)
 
 
 def _plain(call: Call) -> Finding | None:
@@ -131,15 +140,3 @@ def _upgrade(call: Call, upgrade: str, world: World) -> Finding:
     if upgrade == "websocket" and preset is not None and call.secure and preset.socket(call, world.providers):
         return Finding(effect=Effect.MODEL, code="model-socket", reason="the provider's own channel")
     return unknown(f"upgrades to {upgrade[:40]}", code="upgrade")
-
-
-def _limited(call: Call, world: World) -> Finding | None:
-    """Why a passing request does not pass after all: policy's default, or a name that imitates."""
-    if known := imitates(call.host, shipped().exact):
-        return unknown(f"{call.host} looks like {known}", code="host-imitates")
-    if world.default == "read" or world.is_listed(call.host, call.request.port):
-        return None
-    preset = preset_of(call.host)
-    if preset is not None and preset.provider is not None and preset.configured(world.providers):
-        return None
-    return unknown(f"{call.host} is not among the listed hosts", code="host-unlisted")

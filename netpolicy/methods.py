@@ -14,9 +14,9 @@ WRITES = words(
 def judge(call: Call) -> Finding:
     """GET, HEAD and OPTIONS read, known writes write; the rest cannot be told."""
     if call.method in READS:
-        return read(f"{call.method} reads", code="http-read")
+        return read(f"{call.method} reads")
     if call.method in WRITES:
-        return external(f"{call.method} changes something", code="http-write")
+        return external(f"{call.method} changes something")
     if call.method == "POST":
-        return external("a POST to a host nobody declared", code="post-undeclared")
-    return unknown(f"what {call.method[:20]} does cannot be told", code="method-unknown")
+        return external("a POST to a host nobody declared")
+    return unknown(f"what {call.method[:20]} does cannot be told")

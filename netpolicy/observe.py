@@ -7,6 +7,7 @@ asks for) count by the most severe.
 """
 
 from collections.abc import Iterable
+from typing import Any
 
 import msgspec
 
@@ -25,7 +26,6 @@ from netpolicy.request import Request
 from netpolicy.world import World
 from sekisho.core.action import Action, Effect, RuleMatch
 
-# What these find in a name may be a wrong request rather than a forbidden one; both are refused.
 _LOCAL = Finding(effect=Effect.LOCAL, code="loopback", reason="stays inside the sandbox", verb="http.local")
 
 
@@ -49,26 +49,19 @@ def observe(request: Request, world: World, *, final: bool = False) -> Action | 
         host, fault = request.host, fault or forbidden(str(error), code=error.code)
     raw_path, raw_query = split_target(request.path)
     form = canonical_path(raw_path)
-    call = Call(
-        request,
-        host=host,
-        path=form.path,
-        query=Query(raw_query),
-        tools=world.tools,
-        final=final,
-        fields=fields,
-    )
-    fault = fault or refused(request.host, host, world)
-    if fault is not None:
-        return _action(call, fault, world)
+    if request.local and is_loopback_host(host):
+        host = "localhost"  # one name for a port of the person's machine, whatever the agent calls it
+    call = Call(request, host=host, path=form.path, query=Query(raw_query), final=final, fields=fields)
+    if fault is None and not request.local:
+        fault = refused(request.host, host, world)
     try:
-        return _action(call, _found(call, form, world), world)
+        return _action(call, fault or _found(call, form, world), world)
     except BodyNeeded as needed:
         return NeedBody(needed.limit)
 
 
 def _found(call: Call, form: PathForm, world: World) -> Finding:
-    if is_loopback_host(call.request.host) and not judging.ruled(call, world):
+    if is_loopback_host(call.request.host) and not call.request.local:
         return _LOCAL
     leaked = _planted(_texts(call), world)
     if leaked is not None:
@@ -88,7 +81,7 @@ def _with_body(call: Call, finding: Finding, world: World) -> Finding:
     try:
         body = call.body if finding.effect is Effect.READ else call.head(MAX_DECODED)
     except Unreadable as error:
-        doubt = unknown(str(error), code="body-unreadable")
+        doubt = unknown(str(error), code="body-unreadable", by_url=False)
         return worst([finding, doubt]) if finding.effect is Effect.READ else finding
     return _planted([body.decode("latin-1")], world) or finding
 
@@ -129,6 +122,20 @@ def _target(call: Call) -> str:
     return f"{request.scheme}://{host}{port}{call.path}{'?' if query else ''}{query}"
 
 
+def _detail(call: Call, finding: Finding, world: World) -> dict[str, Any]:
+    """What policy's own rules need to know of the request.
+
+    A finding that is not about the URL says nothing of it: a rule about the URL could otherwise
+    open what was held for another reason.
+    """
+    if finding.effect is Effect.LOCAL or call.method == "CONNECT" or not finding.by_url:
+        return finding.detail
+    request = {"method": call.method, "host": call.host, "port": call.request.port, "path": call.path}
+    preset = judging.preset_of(call.host)
+    listed = preset is not None and preset.provider is not None and preset.configured(world.providers)
+    return {**finding.detail, "request": request, "listed": listed}
+
+
 def _action(call: Call, finding: Finding, world: World) -> Action:
     preset = judging.preset_of(call.host)
     stakes = preset.stakes if preset is not None else None
@@ -140,7 +147,7 @@ def _action(call: Call, finding: Finding, world: World) -> Action:
         reason=finding.reason,
         code=finding.code,
         answers=answers(call, finding, world, stakes),
-        detail=finding.detail,
+        detail=_detail(call, finding, world),
         sensitive=finding.sensitive,
         rules=(RuleMatch(source=finding.source, rule=rule, says=finding.effect.value),),
     )

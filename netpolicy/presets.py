@@ -100,6 +100,7 @@ class Directory:
 
     def __init__(self, presets: tuple[tuple[tuple[str, ...], Preset], ...]) -> None:
         self.by_name = {preset.name: preset for _, preset in presets}
+        self.by_provider = {preset.provider: preset for _, preset in reversed(presets) if preset.provider}
         self.exact: dict[str, Preset] = {}
         patterns: list[tuple[str, Preset]] = []
         for hosts, preset in presets:

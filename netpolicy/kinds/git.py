@@ -97,7 +97,7 @@ def _push(call: Call, remote: str) -> Finding:
         push = parse(call.head(PUSH_LIMIT))
     except (PktError, Unreadable) as error:
         reason = f"a push that cannot be read: {error}"
-        return unknown(reason, code="git-push-unreadable", verb="git.push", target=remote)
+        return unknown(reason, code="unreadable-push", verb="git.push", target=remote)
     if push.probe:
         detail = {"remote": remote, "refs": [], "push_options": [], "capabilities": ""}
         return read(

@@ -50,13 +50,7 @@ def _call_tool(call: Call, params: Any) -> Finding:
     if "mcp-name" in call.fields and call.values("mcp-name") != [name]:
         reason = f"the header names another tool than the body: {name}"
         return external(reason, code="mcp-mismatch", verb="mcp.call", detail=detail)
-    tool = call.tools.get(name)
-    if tool is not None and tool.type == "read":
-        reason = f"tool {name} is listed as a read"
-        return read(reason, code="mcp-tool-read", verb="mcp.call", detail=detail, sensitive=tool.sensitive)
-    return external(
-        f"tool {name} is not listed as a read", code="mcp-tool-unlisted", verb="mcp.call", detail=detail
-    )
+    return external(f"calls tool {name}", code="mcp-tool", verb="mcp.call", detail=detail)
 
 
 def _mcp(call: Call, method: str, params: Any) -> Finding:
@@ -71,25 +65,23 @@ def _mcp(call: Call, method: str, params: Any) -> Finding:
 
 def _a2a(call: Call, method: str, params: Any) -> Finding:
     if method in _A2A_READS:
-        return read(f"A2A {method}", code="a2a-read", verb="a2a")
+        return read(f"A2A {method}", code="a2a-read", verb="jsonrpc.a2a")
     if method in _A2A_WRITES:
-        return external(f"hands work to another agent: {method}", code="a2a-write", verb="a2a")
-    return unknown(f"A2A method {method[:80]} is not known", code="a2a-unknown-method", verb="a2a")
+        return external(f"hands work to another agent: {method}", code="a2a-write", verb="jsonrpc.a2a")
+    return unknown(f"A2A method {method[:80]} is not known", code="a2a-unknown-method", verb="jsonrpc.a2a")
 
 
 def _ethereum(call: Call, method: str, params: Any) -> Finding:
     if _ETH_READ.fullmatch(method):
-        return read(f"reads the chain: {method}", code="eth-read", verb="eth")
+        return read(f"reads the chain: {method}", code="eth-read", verb="jsonrpc.eth")
     if _ETH_WRITE.fullmatch(method):
-        return external(f"signs or sends: {method}", code="eth-write", verb="eth")
-    return unknown(f"node method {method[:80]} is not known", code="eth-unknown-method", verb="eth")
+        return external(f"signs or sends: {method}", code="eth-write", verb="jsonrpc.eth")
+    return unknown(f"node method {method[:80]} is not known", code="eth-unknown-method", verb="jsonrpc.eth")
 
 
 def _generic(call: Call, method: str, params: Any) -> Finding:
-    tool = call.tools.get(method)
-    if tool is not None and tool.type == "read":
-        return read(f"{method} is listed as a read", code="jsonrpc-read", verb="jsonrpc")
-    return unknown(f"method {method[:80]} is not listed", code="jsonrpc-unlisted", verb="jsonrpc")
+    detail = {"tool": method}
+    return unknown(f"calls {method[:80]}", code="jsonrpc-call", verb="jsonrpc", detail=detail)
 
 
 def _message(call: Call, message: Any, rule: Rule) -> Finding:
