@@ -107,10 +107,9 @@ def decide(row: Mapping[str, Any], policy: Policy, place: Place, *, own_world: b
 
 
 def _command(row: Mapping[str, Any], place: Place) -> Action:
-    from shim.facts import WorkingFiles
-
     from shim.context import Context as CommandContext
     from shim.context import Place as CommandPlace
+    from shim.facts import WorkingFiles
     from shim.observe import observe, observe_shell
 
     folder = str(row.get("cwd") or os.getcwd())

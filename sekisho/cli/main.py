@@ -19,6 +19,7 @@ COMMANDS = {
     "explain": "Say what would happen to a request or a command, without doing anything.",
     "policy": "Make, check, show and trust a project's policy.",
     "audit": "Read and verify the journal.",
+    "doctor": "Say what works on this machine, and what to do where it does not.",
     "demo": "See the whole story on a throw-away repository and upstream.",
 }
 

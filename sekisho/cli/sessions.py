@@ -1,6 +1,8 @@
 """`sekisho sessions`: what sessions left behind, and taking it over."""
 
 import contextlib
+import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -12,7 +14,7 @@ import typer
 from sekisho.cli.errors import USAGE, Trouble
 from sekisho.cli.opening import opened
 from sekisho.cli.show import print_json, table, when
-from sekisho.core.units import render_duration
+from sekisho.core.units import duration, render_duration
 from sekisho.store.errors import StoreBroken
 from sekisho.store.sessions import SessionFolder, SessionRecord, SessionState
 from sekisho.store.store import Store
@@ -131,6 +133,61 @@ def open_session(session: SessionId) -> None:
     """Print where the session's work lies."""
     with opened() as store:
         print(_find(store, session).work / "tree")
+
+
+@app.command()
+def logs(session: SessionId) -> None:
+    """Print what the gatekeeper of a session logged."""
+    with opened() as store:
+        folder = _find(store, session)
+    for path in sorted(folder.logs.glob("*.log")):
+        sys.stdout.write(path.read_text(errors="replace"))
+
+
+@app.command()
+def report(session: SessionId) -> None:
+    """Print everything on record about a session, one line each."""
+    from sekisho.core.display import one_line
+
+    with opened() as store:
+        folder = _find(store, session)
+        records, tallies = store.journal.query(session=folder.id), store.journal.tallies(folder.id)
+    for record in records:
+        print(f"{record.time} {record.kind:18} {one_line(record.subject)}")
+    for tally in tallies:
+        sizes = f"{tally.sent} bytes sent, {tally.received} received"
+        print(f"read {tally.count} times: {tally.verb} {one_line(tally.host)} ({sizes})")
+
+
+@app.command()
+def stop(session: SessionId) -> None:
+    """End a running session; its results are collected and its handoff written as always."""
+    with opened() as store:
+        record = _find(store, session).load()
+    if record.seen_state in (SessionState.ENDED, SessionState.LOST):
+        raise Trouble(f"{record.id} does not run", instead="`sekisho sessions show` has its handoff")
+    os.kill(record.launcher.pid, signal.SIGTERM)
+    print(f"{record.id} was told to end")
+
+
+@app.command()
+def clean(
+    older: Annotated[str, typer.Option(help="Only sessions that ended longer ago than this.")] = "30d",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
+) -> None:
+    """Remove the folders of ended sessions. Their commits, holds and journal records stay."""
+    try:
+        limit = time.time() - duration(older)
+    except ValueError as error:
+        raise Trouble(f"--older {older} is no duration", why=str(error), status=USAGE) from error
+    with opened() as store:
+        _finish_lost(store)
+        for folder in store.sessions.list():
+            record = _record(folder)
+            if record is not None and record.ended is not None and record.ended < limit:
+                print(f"{'would remove' if dry_run else 'removed'} {folder.path}")
+                if not dry_run:
+                    store.sessions.remove(folder.id)
 
 
 def _find(store: Store, text: str) -> SessionFolder:

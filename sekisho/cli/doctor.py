@@ -1,0 +1,139 @@
+"""`sekisho doctor`: what works on this machine, and what to do where it does not."""
+
+import json as jsonlib
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sandbox.check import Check, preflight
+from sekisho.core.display import one_line
+
+app = typer.Typer(rich_markup_mode=None)
+
+OLDEST_GIT = (2, 39, 4)  # before it, upload-pack fetches lazily and runs what a clone configures
+
+
+@app.command()
+def doctor(
+    json: Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")] = False,
+) -> None:
+    """Say what works on this machine. Each failing line says what to do; exit status 1 if one is needed."""
+    checks = [*preflight(), *_own()]
+    if json:
+        print(jsonlib.dumps([_plain(check) for check in checks], indent=2))
+    else:
+        for check in checks:
+            _print(check)
+    if any(check.needed and not check.ok for check in checks):
+        raise typer.Exit(1)
+
+
+def _plain(check: Check) -> dict[str, object]:
+    return {name: getattr(check, name) for name in ("name", "ok", "needed", "detail", "instead")}
+
+
+def _print(check: Check) -> None:
+    mark = "ok  " if check.ok else "FAIL" if check.needed else "warn"
+    print(f"{mark}  {check.name}: {one_line(check.detail)}")
+    if not check.ok and check.instead:
+        print(f"      next: {one_line(check.instead)}")
+
+
+def _own() -> Iterator[Check]:
+    yield _python()
+    yield _git()
+    yield from (_tried(name, look, instead) for name, look, instead in LOOKS)
+
+
+def _python() -> Check:
+    version = ".".join(map(str, sys.version_info[:3]))
+    inside = Path("/usr/bin/python3").exists()
+    return Check(
+        name="python",
+        ok=sys.version_info >= (3, 12) and inside,
+        detail=f"{version} here, /usr/bin/python3 {'there' if inside else 'missing'} (the shim runs on it)",
+        instead="Install Python 3.12 or newer, and the system's python3 (package `python3`).",
+    )
+
+
+def _git() -> Check:
+    said = subprocess.run(["git", "version"], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    words = said.stdout.split()
+    numbers = tuple(int(part) for part in words[2].split(".")[:3] if part.isdigit()) if len(words) > 2 else ()
+    return Check(
+        name="git",
+        ok=numbers >= OLDEST_GIT,
+        detail=said.stdout.strip() or "git was not found",
+        instead="Install git 2.39.4 or newer: an older upload-pack runs what a clone configures.",
+    )
+
+
+def _authority() -> str:
+    from netpolicy.proxy import ca
+    from sekisho.store.paths import state_dir
+
+    return str(ca.ensure(state_dir() / "authority").certificate)
+
+
+def _trust() -> str:
+    from netpolicy.proxy import ca, trust
+    from sekisho.store.paths import cache_dir, state_dir
+
+    files = trust.trust_files(cache_dir(), ca.ensure(state_dir() / "authority"))
+    browser = "" if files.nss else "; browsers are not covered (no certutil)"
+    return f"{files.folder}{browser}"
+
+
+def _store() -> str:
+    from sekisho.store.store import Store
+
+    with Store() as store:
+        findings = store.journal.verify()
+        if findings:
+            raise ValueError(f"{len(findings)} broken records, the first is {findings[0].message}")
+        return f"{store.folder}, {len(store.sessions.list())} sessions"
+
+
+def _runtime() -> str:
+    from sekisho.store.paths import socket_path
+
+    path = socket_path("doctor", "agent.sock")
+    path.parent.rmdir()
+    return f"{path.parent.parent} ({len(os.fsencode(path))} bytes of 107)"
+
+
+def _policy() -> str:
+    from sekisho.broker.settings import person_layer, project_layer
+
+    person, project = person_layer(), project_layer(Path.cwd())
+    return ", ".join(str(layer.path) for layer in (person, project) if layer) or "built in alone"
+
+
+LOOKS: tuple[tuple[str, Callable[[], str], str], ...] = (
+    (
+        "authority",
+        _authority,
+        "Make its folder yours alone (chmod -R go=), or remove it to get a new one.",
+    ),
+    ("trust files", _trust, "Remove the cache folder; it is made again."),
+    (
+        "ledger and journal",
+        _store,
+        "`sekisho audit verify` names broken records; `fuser` who locks the file.",
+    ),
+    ("sockets", _runtime, "Set XDG_RUNTIME_DIR to a short folder of your own, mode 0700."),
+    ("policy", _policy, "`sekisho policy check` shows every problem."),
+)
+
+
+def _tried(name: str, look: Callable[[], str], instead: str) -> Check:
+    """Whatever a look raises is its finding: the doctor must not be the patient."""
+    try:
+        return Check(name=name, ok=True, detail=look())
+    except Exception as error:
+        return Check(name=name, ok=False, detail=f"{type(error).__name__}: {error}", instead=instead)
