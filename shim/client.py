@@ -1,0 +1,290 @@
+#!/usr/bin/python3 -ISE
+"""Stands in front of a tool inside the sandbox: announces the command, then becomes the real tool.
+
+Python 3.9, and of the standard library only what needs no import time: sys, posix, _socket. The protocol is
+described in protocol.py, the table for times without a gatekeeper in offline.py. It holds no secret and
+guards nothing: who avoids it still stands before the namespace and the proxy.
+"""
+
+import sys
+
+import posix
+
+SOCKET = b"/run/sekisho/agent.sock"
+TABLE = b".offline"
+DEADLINE = 1.0  # seconds for the gatekeeper to answer
+MAX_ANSWER = 65536
+BROKEN, ABSENT = 69, 127
+STATUSES = (b"75", b"77", b"69", b"127")
+# What decides where a command goes or what it runs; never a secret.
+VARIABLES = (
+    "PATH HOME TMPDIR GIT_DIR GIT_WORK_TREE GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM GIT_CONFIG_PARAMETERS GIT_SSH_COMMAND GIT_SSH "
+    "GIT_EXTERNAL_DIFF GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_PAGER GIT_ASKPASS GIT_PROXY_COMMAND GIT_EXEC_PATH GIT_CONFIG_COUNT "
+    "EDITOR VISUAL PAGER LD_PRELOAD LD_AUDIT LD_LIBRARY_PATH WGETRC CURL_HOME http_proxy https_proxy HTTP_PROXY HTTPS_PROXY "
+    "ALL_PROXY NO_PROXY no_proxy PGHOST PGSERVICE MYSQL_HOST DOCKER_HOST DOCKER_CONTEXT KUBECONFIG AWS_PROFILE AWS_ENDPOINT_URL "
+    "AWS_REGION GH_REPO GH_HOST TF_CLI_ARGS TF_CLI_ARGS_apply TF_WORKSPACE RSYNC_RSH NODE_OPTIONS PYTHONPATH RUBYOPT PERL5OPT "
+    "SEKISHO_SESSION"
+).encode().split()
+
+
+def main() -> int:
+    own = _bytes(sys.argv[0])
+    name = own.rsplit(b"/", 1)[-1]
+    arguments = [_bytes(word) for word in sys.argv[1:]]
+    environment = _environment()
+    folder = _folder()
+    tool = _find(name, environment.get(b"PATH", b"/usr/local/bin:/usr/bin:/bin"), folder, own)
+    answer = _ask(_request(tool, folder, name, arguments, environment))
+    if answer is None:
+        return _without_gatekeeper(own, name, arguments, tool, environment)
+    if answer[0] == b"refuse":
+        _say(answer[2])
+        return int(answer[1])
+    return _become(name, arguments, tool, environment)
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode(sys.getfilesystemencoding(), "surrogateescape")
+
+
+def _environment() -> "dict[bytes, bytes]":
+    """The environment as it was given: python adds LC_CTYPE in a C locale."""
+    environment = dict(posix.environ)
+    if environment.get(b"LC_CTYPE", b"").lower() in (b"c.utf-8", b"c.utf8", b"utf-8"):
+        given = b"\0" + _read(b"/proc/self/environ", 4 * 1024 * 1024)
+        if len(given) > 1 and b"\0LC_CTYPE=" not in given:
+            del environment[b"LC_CTYPE"]
+    return environment
+
+
+def _read(path: bytes, limit: int) -> bytes:
+    out = b""
+    try:
+        descriptor = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC)
+    except OSError:
+        return out
+    try:
+        while len(out) < limit:
+            chunk = posix.read(descriptor, 65536)
+            if not chunk:
+                break
+            out += chunk
+    except OSError:
+        out = b""
+    finally:
+        posix.close(descriptor)
+    return out
+
+
+def _folder() -> bytes:
+    try:
+        return posix.getcwdb()
+    except OSError:
+        return b"/"
+
+
+def _identity(path: bytes) -> "tuple[int, int]":
+    try:
+        found = posix.stat(path)
+    except (OSError, ValueError):
+        return (-1, -1)
+    return (found.st_dev, found.st_ino)
+
+
+def _find(name: bytes, path: bytes, folder: bytes, own: bytes) -> bytes:
+    """The first program of that name that is not this one, however its folder is spelled."""
+    self_identity = _identity(own)
+    self_folder = _identity(own.rsplit(b"/", 1)[0] or b"/") if b"/" in own else _identity(folder)
+    for entry in path.split(b":"):
+        place = entry if entry.startswith(b"/") else folder.rstrip(b"/") + b"/" + entry
+        candidate = place.rstrip(b"/") + b"/" + name
+        try:
+            mode = posix.stat(candidate).st_mode
+        except (OSError, ValueError):
+            continue
+        if mode & 0o170000 != 0o100000 or not posix.access(candidate, posix.X_OK):
+            continue
+        if _identity(candidate) == self_identity or _identity(place) == self_folder:
+            continue
+        return candidate
+    return b""
+
+
+def _request(
+    tool: bytes, folder: bytes, name: bytes, arguments: "list[bytes]", environment: "dict[bytes, bytes]"
+) -> bytes:
+    known = [key for key in environment if key in VARIABLES or key.startswith((b"GIT_CONFIG_KEY_", b"GIT_CONFIG_VALUE_"))]
+    known = known[:1000]
+    fields = [b"1", b"exec", tool, folder, b"%d" % (len(arguments) + 1), name]
+    fields += arguments
+    fields.append(b"%d" % len(known))
+    fields += [key + b"=" + environment[key] for key in known]
+    payload = b"\0".join(fields) + b"\0"
+    return b"%d:%s," % (len(payload), payload)
+
+
+def _ask(request: bytes) -> "list[bytes] | None":
+    """The answer's fields, None if there is no answer that can be trusted in time."""
+    try:
+        import _socket
+
+        connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM | _socket.SOCK_CLOEXEC)
+        try:
+            end = posix.times().elapsed + DEADLINE
+            connection.settimeout(DEADLINE)
+            connection.connect(SOCKET)
+            connection.sendall(request)
+            return _answer(connection, end)
+        finally:
+            connection.close()
+    except (OSError, ImportError, ValueError):
+        return None
+
+
+def _answer(connection: "object", end: float) -> "list[bytes] | None":
+    received = b""
+    while True:
+        left = end - posix.times().elapsed
+        if left <= 0 or len(received) > MAX_ANSWER:
+            return None
+        connection.settimeout(left)  # type: ignore[attr-defined]
+        chunk = connection.recv(65536)  # type: ignore[attr-defined]
+        if not chunk:
+            return None
+        received += chunk
+        head, colon, rest = received.partition(b":")
+        if not head.isdigit() or len(head) > 6:
+            return None
+        size = int(head)
+        if size > MAX_ANSWER:
+            return None
+        while colon and len(rest) > size:
+            fields = rest[:size].split(b"\0")
+            if rest[size : size + 1] != b"," or fields[-1:] != [b""] or fields[:1] != [b"1"]:
+                return None
+            fields = fields[1:-1]
+            if fields == [b"run"] or (len(fields) == 3 and fields[0] == b"refuse" and fields[1] in STATUSES):
+                return fields
+            if len(fields) != 3 or fields[0] != b"wait" or not fields[1].isdigit() or len(fields[1]) > 5:
+                return None
+            _say(fields[2])
+            end = posix.times().elapsed + int(fields[1])
+            received = rest[size + 1 :]
+            head, colon, rest = received.partition(b":")
+            size = int(head) if head.isdigit() and len(head) < 7 else MAX_ANSWER + 1
+            if size > MAX_ANSWER and received:
+                return None
+
+
+def _say(text: bytes) -> None:
+    text = text.rstrip(b"\n") + b"\n"
+    try:
+        while text:
+            text = text[posix.write(2, text) :]
+    except OSError:
+        pass
+
+
+def _become(name: bytes, arguments: "list[bytes]", tool: bytes, environment: "dict[bytes, bytes]") -> int:
+    if not tool:
+        _say(b"sekisho: " + name + b" is not in this sandbox. Ask for it with sekisho-request.")
+        return ABSENT
+    try:
+        posix.execve(tool, [name] + arguments, environment)
+    except OSError as error:
+        _say(b"sekisho: " + tool + b": " + _bytes(error.strerror or "cannot be run"))
+        return 126
+
+
+def _without_gatekeeper(
+    own: bytes, name: bytes, arguments: "list[bytes]", tool: bytes, environment: "dict[bytes, bytes]"
+) -> int:
+    table = _read((own.rsplit(b"/", 1)[0] if b"/" in own else b".") + b"/" + TABLE, 1024 * 1024)
+    if gated(table, name, arguments):
+        _say(
+            b"sekisho: the gatekeeper does not answer, so " + name + b" is not run: it could change something "
+            b"outside or lose work.\nLocal work goes on. Leave this step for the handoff; do not try it again now."
+        )
+        return BROKEN
+    return _become(name, arguments, tool, environment)
+
+
+def gated(table: bytes, name: bytes, arguments: "list[bytes]") -> bool:
+    """True if the command may not run while nobody decides. A tool the table does not know is."""
+    default, values, patterns, options = _entry(table, name)
+    if default == b"":
+        return True
+    words, given = _words(arguments, values)
+    best, verdict = -1, default == b"-"
+    for mode, pattern in patterns:
+        tokens = pattern.split(b" ")
+        if len(tokens) > best and len(tokens) <= len(words) and all(map(_matches, tokens, words)):
+            best, verdict = len(tokens), mode == b"g"
+    if not words and not given:
+        verdict = (b"g", b"-") in patterns or (verdict and (b"r", b"-") not in patterns)
+    for verb, option in options:
+        if words[:1] == [verb] and _given(option, given):
+            return True
+    return verdict
+
+
+def _entry(
+    table: bytes, name: bytes
+) -> "tuple[bytes, list[bytes], list[tuple[bytes, bytes]], list[tuple[bytes, bytes]]]":
+    default, values = b"", []  # type: tuple[bytes, list[bytes]]
+    patterns, options = [], []  # type: tuple[list[tuple[bytes, bytes]], list[tuple[bytes, bytes]]]
+    mine = False
+    for line in table.split(b"\n"):
+        kind, _, rest = line.partition(b" ")
+        if kind == b"tool":
+            tool, _, mode = rest.partition(b" ")
+            mine = tool == name
+            if mine:
+                default = mode
+        elif mine and kind == b"v":
+            values.append(rest)
+        elif mine and kind in (b"g", b"r"):
+            patterns.append((kind, rest))
+        elif mine and kind == b"o":
+            verb, _, option = rest.partition(b" ")
+            options.append((verb, option))
+    patterns.sort(key=lambda entry: (-len(entry[1].split(b" ")), b"*" in entry[1], entry[0]))
+    return default, values, patterns, options
+
+
+def _words(arguments: "list[bytes]", values: "list[bytes]") -> "tuple[list[bytes], list[bytes]]":
+    words, given = [], []  # type: tuple[list[bytes], list[bytes]]
+    skip = False
+    for position, word in enumerate(arguments):
+        if skip:
+            skip = False
+        elif word == b"--":
+            words += arguments[position + 1 :]
+            break
+        elif word.startswith(b"-") and len(word) > 1:
+            given.append(word)
+            skip = word in values
+        else:
+            words.append(word)
+    return words, given
+
+
+def _matches(token: bytes, word: bytes) -> bool:
+    if b"*" not in token:
+        return token == word
+    before, _, after = token.partition(b"*")
+    return len(word) >= len(before) + len(after) and word.startswith(before) and word.endswith(after)
+
+
+def _given(option: bytes, given: "list[bytes]") -> bool:
+    for word in given:
+        name = word.split(b"=", 1)[0]
+        if name == option or (len(name) > 3 and name.startswith(b"--") and option.startswith(name)):
+            return True
+        if len(option) == 2 and not word.startswith(b"--") and option[1:] in word:
+            return True
+    return False
+
+
+if __name__ == "__main__":
+    sys.exit(main())
