@@ -65,7 +65,7 @@ def ask(store: Store, state: SessionState, request: Request) -> Reply:
     assert isinstance(seen, Action)
     data = request.body or b""
     body = Body(size=len(data), sha256=hashlib.sha256(data).hexdigest(), data=data)
-    return holding.hold_request(store, state, request, body, judge(seen, state.policy, state.context))
+    return holding.hold_request(store, state, request, body, judge(seen, state.policy, state.context)).reply
 
 
 def hold_id(reply: Reply) -> str:

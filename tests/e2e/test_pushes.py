@@ -137,7 +137,7 @@ def test_a_push_that_only_forces_an_open_ref_is_shown_as_force(world: World, man
 def test_a_deletion_is_executed_only_when_approved(world: World, many: Session) -> None:
     holds = [hold for hold in world.holds(many) if hold["target"].endswith("refs/heads/side")]
     shown = {hold["id"]: world.told("approvals", "show", hold["id"]).out for hold in holds}
-    (deletion,) = [hold for hold in holds if "-> 000000000000" in shown[hold["id"]]]
+    (deletion,) = [hold for hold in holds if "DELETED" in shown[hold["id"]]]
     before = world.remote("refs/heads/side")
     assert before != ZERO
     assert f"{before}:refs/heads/side" in shown[deletion["id"]]  # how to bring it back
