@@ -7,6 +7,7 @@ outside, not the reads.
 
 import asyncio
 from collections.abc import Callable
+from urllib.parse import SplitResult, urlsplit
 
 import msgspec
 
@@ -17,7 +18,7 @@ from sekisho.broker import credentials, holding, pushing
 from sekisho.broker.door import Door
 from sekisho.broker.holding import Held
 from sekisho.broker.replies import refusal_reply
-from sekisho.broker.state import SessionState
+from sekisho.broker.state import SessionState, is_own
 from sekisho.broker.waiting import Waiting
 from sekisho.core.action import Action, Effect
 from sekisho.core.refusal import Refusal, gate_broken, of_decision, standard
@@ -28,6 +29,7 @@ from sekisho.store.records import draft
 LARGEST_BODY = 2 << 30  # bytes of a request body that are collected at all
 LOOKED_AT = 4 << 20  # bytes of a spooled body that deciders see; the digest covers all
 QUIETLY = Reply(status=204, reason="No Content")  # telemetry: its sender is content and does not retry
+FETCHES = ("git.fetch", "git.advertise")
 CHANGING = (Effect.EXTERNAL, Effect.UNKNOWN)
 
 
@@ -68,6 +70,8 @@ class Gate:
             )
             return Refuse(reply=await self._live(state, whole, held, connected))
         decision = judge(seen, state.policy, state.context)
+        if self._needs_login(state, decision):
+            await state.logins.ask(request.scheme, _authority(request))
         if (answered := self._at_once(state, whole, decision)) is not None:
             return answered
         if decision.verdict is Verdict.ALLOW:
@@ -105,19 +109,39 @@ class Gate:
             return Refuse(reply=QUIETLY)
         if decision.verdict is Verdict.DENY:
             return self._deny(state, request, decision)
-        if decision.verdict is Verdict.HOLD or action.effect in CHANGING:
+        if (
+            decision.verdict is Verdict.HOLD
+            or action.effect in CHANGING
+            or self._needs_login(state, decision)
+        ):
             return None
         if action.verb == "git.push-probe":
             return Refuse(reply=pushing.PROBE_ANSWER)
         if action.effect is Effect.LOCAL:
             return Refuse(reply=refusal_reply(_loopback(request), request))
         if action.verb == "git.advertise":
-            return Pass(path=request.path.replace("git-receive-pack", "git-upload-pack"), advertise=True)
+            return Pass(
+                headers=self._login(state, action),
+                path=request.path.replace("git-receive-pack", "git-upload-pack"),
+                advertise=True,
+            )
         return self._pass(state, request, action)
+
+    def _needs_login(self, state: SessionState, decision: Decision) -> bool:
+        """Whether a fetch from the person's own remote still waits for the helpers to be asked."""
+        return _remote(state, decision.action) is not None and self._login_of(state, decision.action) is None
+
+    def _login(self, state: SessionState, action: Action) -> tuple[tuple[str, str], ...]:
+        return self._login_of(state, action) or ()
+
+    def _login_of(self, state: SessionState, action: Action) -> tuple[tuple[str, str], ...] | None:
+        remote = _remote(state, action)
+        return () if remote is None else state.logins.known(remote.scheme, remote.netloc)
 
     def _pass(self, state: SessionState, request: Request, action: Action) -> Pass | Refuse:
         try:
-            return Pass(headers=credentials.for_read(state.policy, request.host, request.port, action))
+            given = credentials.for_read(state.policy, request.host, request.port, action)
+            return Pass(headers=given or self._login(state, action))
         except credentials.CredentialError as error:
             refusal = gate_broken(f"{request.method} {request.url}", str(error))
             return Refuse(reply=refusal_reply(refusal, request))
@@ -194,6 +218,19 @@ class Gate:
         writer = self._door.writer
         if writer is not None:
             writer.record(session=session, kind=kind, subject=subject, data=data)
+
+
+def _remote(state: SessionState, action: Action) -> SplitResult | None:
+    """The URL of a fetch from a remote that the person's repository has."""
+    if action.effect is not Effect.READ or action.verb not in FETCHES:
+        return None
+    remote = urlsplit(action.target)
+    return remote if remote.scheme in ("http", "https") and is_own(state, action.target) else None
+
+
+def _authority(request: Request) -> str:
+    default = {"http": 80, "https": 443}.get(request.scheme)
+    return request.host if request.port == default else f"{request.host}:{request.port}"
 
 
 def _looked_at(body: Body) -> bytes | None:

@@ -10,6 +10,7 @@ from sandbox.saferead import read_file
 from sekisho.broker import settings
 from sekisho.broker.artifact import Transport
 from sekisho.broker.config import SessionConfig
+from sekisho.broker.logins import Logins
 from sekisho.core.policy import Policy
 from sekisho.core.remotes import remote_key
 from sekisho.core.verdict import Context
@@ -30,6 +31,7 @@ class SessionState(msgspec.Struct, frozen=True, kw_only=True):
     context: Context
     transport: Transport
     roots: bytes
+    logins: Logins
 
     @property
     def id(self) -> str:
@@ -70,7 +72,16 @@ def load_state(config: SessionConfig) -> SessionState:
         context=Context(remotes=frozenset(_keys(config.remotes))),
         transport=Transport(resolve=policy.network.resolve, ca=hashlib.sha256(roots).hexdigest()),
         roots=roots,
+        logins=Logins(config.project),
     )
+
+
+def is_own(state: SessionState, url: str) -> bool:
+    """Whether a URL names a remote of the person's repository."""
+    try:
+        return remote_key(url) in state.context.remotes
+    except ValueError:
+        return False
 
 
 def _keys(remotes: tuple[str, ...]) -> list[str]:
