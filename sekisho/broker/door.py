@@ -11,6 +11,8 @@ from sekisho.store.errors import StoreBroken
 from sekisho.store.store import Store
 from sekisho.store.writer import JournalWriter
 
+PATIENCE = 3.0  # seconds: an agent's call waits for its answer meanwhile
+
 
 class Door:
     """Gives the store, or raises `StoreBroken` with the reason. Safe to use from several threads."""
@@ -28,10 +30,10 @@ class Door:
         try:
             with self._lock:
                 if self._store is None:
-                    self._store = Store()
+                    self._store = Store(busy=PATIENCE)
                     self._writer = JournalWriter(self._store.journal)
                 if self._writer is not None and self._writer.trouble is not None:
-                    raise StoreBroken(self._writer.trouble)
+                    self._writer.flush(PATIENCE)  # what was wrong a moment ago may be well now
                 return self._store
         except StoreBroken as broken:
             self.trouble(broken.reason)
