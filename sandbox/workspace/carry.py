@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from sandbox.saferead import look, read_head
-from sandbox.workspace.git import git, lines, text
+from sandbox.workspace.git import OURS, git, lines, text
 from sandbox.workspace.model import Skipped
 from sandbox.workspace.secrets import secret_file
 from sandbox.workspace.source import Source
@@ -53,8 +53,24 @@ def changes(source: Source) -> Changes:
             skipped.append(Skipped(path=rest, reason="repository of its own"))
         elif kind == b"?":
             paths.append(rest)
+    paths, filtered = _without_filtered(source.top, paths)
     kept, secret = without_secrets(Path(source.top), paths)
-    return Changes(head=head, paths=tuple(kept), skipped=tuple(skipped + secret))
+    return Changes(head=head, paths=tuple(kept), skipped=tuple(skipped + filtered + secret))
+
+
+def _without_filtered(top: str, paths: list[bytes]) -> tuple[list[bytes], list[Skipped]]:
+    """Leave out what goes through a filter: its plain content belongs in no commit (LFS, git-crypt)."""
+    if not paths:
+        return [], []
+    asked = b"".join(path + b"\0" for path in paths)
+    fields = git(top, "check-attr", "-z", "--stdin", "filter", stdin=asked).split(b"\0")
+    values = dict(zip(fields[0::3], fields[2::3], strict=False))
+    filters = {path: value for path, value in values.items() if value not in (b"unspecified", b"unset")}
+    skipped = [
+        Skipped(path=path, reason=f"goes through the filter {os.fsdecode(value)!r}")
+        for path, value in filters.items()
+    ]
+    return [path for path in paths if path not in filters], skipped
 
 
 def without_secrets(top: Path, paths: Iterable[bytes]) -> tuple[list[bytes], list[Skipped]]:
@@ -73,6 +89,7 @@ def without_secrets(top: Path, paths: Iterable[bytes]) -> tuple[list[bytes], lis
 def commit_changes(source: Source, git_dir: Path, paths: Sequence[bytes], message: str) -> str:
     """Commit `paths` as they are in the person's tree on top of HEAD, into the clone. Its id."""
     env = {
+        **OURS,
         "GIT_DIR": str(git_dir),
         "GIT_WORK_TREE": source.top,
         "GIT_INDEX_FILE": str(git_dir / "sekisho-carry-index"),

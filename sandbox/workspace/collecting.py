@@ -37,7 +37,7 @@ def collect(workspace: Workspace, *, limit: int = LARGEST_PACK) -> Results:
 
     To be called when nothing of the session runs any more. May be repeated. More than `limit` bytes
     of objects are refused with a note. Raises WorkspaceError when the person's repository cannot take
-    it; the clone then still holds everything.
+    it, EnclosureError when no sandbox can be made; the clone then still holds everything.
     """
     if not os.path.isdir(workspace.clone):
         raise WorkspaceError(f"{workspace.clone}: the session's clone is gone")

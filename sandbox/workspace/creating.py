@@ -12,7 +12,7 @@ from pathlib import Path
 from sandbox.workspace.carry import Changes, changes, commit_changes
 from sandbox.workspace.config import clone_config
 from sandbox.workspace.extras import carry_folders, hide_paths, ignore_rules
-from sandbox.workspace.git import GitError, alternates_text, git
+from sandbox.workspace.git import OURS, GitError, alternates_text, git
 from sandbox.workspace.model import (
     INSIDE_ALTERNATES,
     INSIDE_OBJECTS,
@@ -72,8 +72,8 @@ def _create(
         base = commit_changes(source, git_dir, changed.paths, carried_subject(session) + "\n")
     refs = _write_refs(source, git_dir, base)
     if base:
-        git(dest, *_LFS, "read-tree", "-u", "--reset", base, env=_lfs_environment(source, git_dir, dest))
-    notes += _submodule_note(dest)
+        git(dest, "read-tree", "-u", "--reset", base, env=OURS)
+    notes += _submodule_note(dest) + _filter_note(dest)
     hidden, hide_notes = hide_paths(dest, hide)
     notes += hide_notes + carry_folders(Path(source.top), dest, carry)
     _lean_on_inside_paths(source, git_dir)
@@ -153,21 +153,16 @@ def _write_refs(source: Source, git_dir: Path, tip: str | None) -> dict[str, str
     return {name: oid for name, oid in refs.items() if name.startswith(("refs/heads/", "refs/tags/"))}
 
 
-# Large files that lie here already are written out; nothing is downloaded on the way.
-_LFS = ("-c", "lfs.fetchexclude=*")
-
-
-def _lfs_environment(source: Source, git_dir: Path, dest: Path) -> dict[str, str]:
-    storage = os.path.join(source.common_dir, "lfs")
-    extra = {"GIT_DIR": str(git_dir), "GIT_WORK_TREE": str(dest)}
-    if os.path.isdir(storage):
-        extra |= {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "lfs.storage", "GIT_CONFIG_VALUE_0": storage}
-    return extra
-
-
 def _lean_on_inside_paths(source: Source, git_dir: Path) -> None:
     inside = [INSIDE_OBJECTS, *(f"{INSIDE_ALTERNATES}/{n}" for n in range(len(source.alternates)))]
     (git_dir / "objects/info/alternates").write_bytes(alternates_text(inside))
+
+
+def _filter_note(dest: Path) -> tuple[str, ...]:
+    attributes = dest / ".gitattributes"
+    if attributes.is_symlink() or not attributes.is_file() or b"filter=" not in attributes.read_bytes():
+        return ()
+    return ("files with a filter (LFS, git-crypt) are as they are committed: pointers, or encrypted",)
 
 
 def _submodule_note(dest: Path) -> tuple[str, ...]:

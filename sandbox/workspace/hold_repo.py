@@ -11,72 +11,26 @@ import shutil
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
 
 import msgspec
 
 from sandbox.saferead import list_files, read_file
 from sandbox.workspace.boxed import Box
 from sandbox.workspace.choosing import is_oid, ref_problem
-from sandbox.workspace.evidence import EMPTY_TREE, PLAIN, commits, diffstat
-from sandbox.workspace.git import GitError, git, lines, text
+from sandbox.workspace.describing import describe, exists, present, span
+from sandbox.workspace.evidence import PLAIN
+from sandbox.workspace.git import GitError, git, lines
+from sandbox.workspace.held import Command, HeldPush, HeldRef, PushRefused
 from sandbox.workspace.importing import LARGEST_PACK, bare, import_objects
-from sandbox.workspace.model import Commit, Workspace
+from sandbox.workspace.model import Workspace
 from sandbox.workspace.scanning import Scan, join, scan_range
+
+__all__ = ["Command", "HeldPush", "HeldRef", "PushRefused", "receive"]
 
 LARGEST_DIFF = 4 << 20  # bytes that are kept
 MOST_COMMANDS = 200
 _LARGEST_INDEX = 256 << 20  # bytes
 _DIFF_FILE = "sekisho.diff"
-_MOST_BASES = 2000  # ids given to one merge-base, as arguments
-
-
-class Command(Protocol):
-    """One line of a push: full object ids (zeros: the ref is made or deleted) and a full ref name."""
-
-    @property
-    def old(self) -> str: ...
-    @property
-    def new(self) -> str: ...
-    @property
-    def ref(self) -> str: ...
-
-
-class PushRefused(Exception):
-    """The push cannot be held: broken pack, missing objects, a forbidden name. One sentence."""
-
-
-class HeldRef(msgspec.Struct, frozen=True, kw_only=True):
-    """One ref of a held push.
-
-    `is_ancestor`: old is an ancestor of new; None where that cannot be told (made, deleted, a tag or
-    blob, or old is not known here). `log` is old..new, newest first, for a new ref what the remote is
-    not known to have.
-    """
-
-    old: str
-    new: str
-    ref: str
-    is_ancestor: bool | None
-    log: tuple[Commit, ...] = ()
-    diffstat: str = ""
-    notes: tuple[str, ...] = ()
-
-
-class HeldPush(msgspec.Struct, frozen=True, kw_only=True):
-    """A push that can be judged, shown and executed from `git_dir` alone.
-
-    Each new id is there as `refs/held/<n>`. `diff` is the file with the full diff (raw bytes; cut at
-    a limit when `diff_cut`); `objects` and `size` (bytes) are those of the pack that arrived.
-    """
-
-    git_dir: str
-    refs: tuple[HeldRef, ...]
-    objects: int
-    size: int
-    diff: str
-    diff_cut: bool
-    secrets: Scan
 
 
 def receive(
@@ -91,7 +45,7 @@ def receive(
     """Make the bare repository `dest` (which must not exist) from a push and gather its evidence.
 
     `known` are ids that the remote is known to have (its advertisement): they bound log and scan.
-    Raises PushRefused; then nothing is left at `dest`.
+    Raises PushRefused, or EnclosureError where no sandbox can be made; then nothing is left at `dest`.
     """
     _check(commands, workspace)
     if os.path.lexists(dest):
@@ -122,10 +76,6 @@ def _check(commands: Sequence[Command], workspace: Workspace) -> None:
             raise PushRefused(f"ref {command.ref!r} cannot be pushed: {problem or 'not below refs/'}")
 
 
-def _exists(oid: str) -> bool:
-    return oid.strip("0") != ""
-
-
 class _Reception:
     def __init__(
         self, workspace: Workspace, scratch: Path, dest: Path, known: Sequence[str], limit: int
@@ -144,13 +94,13 @@ class _Reception:
 
     def hold(self, pack: Path | bytes, commands: Sequence[Command]) -> HeldPush:
         objects, size, oids = self._index(pack)
-        new = list(dict.fromkeys(command.new for command in commands if _exists(command.new)))
-        old = list(dict.fromkeys(command.old for command in commands if _exists(command.old)))
+        new = list(dict.fromkeys(command.new for command in commands if exists(command.new)))
+        old = list(dict.fromkeys(command.old for command in commands if exists(command.old)))
         self._check_connected(new)
         self._import(new, old)
         box = Box(git_dir=str(self.dest), ro=(str(self.dest), *self.workspace.object_folders))
-        here = _present(box, [*old, *self.known, *self._tracked()])
-        refs = tuple(_describe(box, command, here, self.workspace) for command in commands)
+        here = present(box, [*old, *self.known, *self._tracked()])
+        refs = tuple(describe(box, command, here, self.workspace) for command in commands)
         cut = self._write_diff(box, commands, here)
         secrets = join(scan_range(box, new, sorted(here)), self._scan_rest(box, oids))
         return HeldPush(
@@ -216,7 +166,7 @@ class _Reception:
         so that force can be told."""
         bare(self.dest, self.workspace.object_format, alternates=self.workspace.object_folders)
         self._fetch("held", new)
-        behind = sorted(_present(self.quarantine, old))
+        behind = sorted(present(self.quarantine, old))
         try:
             self._fetch("known", behind)
         except GitError:
@@ -235,7 +185,7 @@ class _Reception:
 
     def _scan_rest(self, box: Box, oids: Sequence[str]) -> Scan:
         """Objects that arrived but that no pushed ref needs: they will not be sent, but say something."""
-        rest = sorted(set(oids) - _present(box, oids))
+        rest = sorted(set(oids) - present(box, oids))
         visible = (*self.workspace.object_folders, self.quarantine.git_dir)
         return scan_range(Box(git_dir=self.quarantine.git_dir, ro=visible), (), (), rest)
 
@@ -251,11 +201,11 @@ class _Reception:
         left = LARGEST_DIFF
         with open(self.dest / _DIFF_FILE, "xb") as file:
             for command in commands:
-                span = _span(box, command, here, self.workspace)
-                if span is None:
+                bounds = span(box, command, here, self.workspace)
+                if bounds is None:
                     continue
                 try:
-                    piece = box.git("diff", *PLAIN, *span, limit=max(left, 1))
+                    piece = box.git("diff", *PLAIN, *bounds, limit=max(left, 1))
                 except GitError as error:
                     piece, cut = f"(not shown in full: {error})\n".encode(), True
                 file.write(b"# " + os.fsencode(command.ref) + b"\n" + piece)
@@ -269,59 +219,3 @@ def _head(path: Path) -> bytes:
     if len(head) != 12 or head[:4] != b"PACK":
         raise PushRefused("what arrived is no pack")
     return head
-
-
-def _present(box: Box, oids: Sequence[str]) -> set[str]:
-    asked = "".join(f"{oid}\n" for oid in dict.fromkeys(oids)).encode()
-    rows = lines(box.git("cat-file", "--batch-check", stdin=asked), b"\n")
-    return {row.split(b" ")[0].decode() for row in rows if not row.endswith(b" missing")}
-
-
-def _describe(box: Box, command: Command, here: set[str], workspace: Workspace) -> HeldRef:
-    notes: list[str] = []
-    log: tuple[Commit, ...] = ()
-    stat = ""
-    ancestor = _is_ancestor(box, command, here)
-    if _exists(command.old) and command.old not in here:
-        notes.append("what the remote has there now is not known here")
-    span = _span(box, command, here, workspace)
-    if span is not None:
-        behind = [command.old] if _exists(command.old) and command.old in here else sorted(here)
-        log = tuple(commits(box, [command.new], behind))
-        stat = diffstat(box, *span)
-    elif _exists(command.new):
-        notes.append("it points at something that is no commit")
-    return HeldRef(
-        old=command.old,
-        new=command.new,
-        ref=command.ref,
-        is_ancestor=ancestor,
-        log=log,
-        diffstat=stat,
-        notes=tuple(notes),
-    )
-
-
-def _is_ancestor(box: Box, command: Command, here: set[str]) -> bool | None:
-    if not (_exists(command.old) and _exists(command.new) and command.old in here):
-        return None
-    done = box.run(["git", "merge-base", "--is-ancestor", command.old, command.new])
-    return {0: True, 1: False}.get(done.returncode)
-
-
-def _span(box: Box, command: Command, here: set[str], workspace: Workspace) -> tuple[str, str] | None:
-    """The two commits whose difference the push makes on its ref; None where there is no commit."""
-    if not _exists(command.new) or _commit(box, command.new) is None:
-        return None
-    if _exists(command.old) and command.old in here and _commit(box, command.old):
-        return command.old, command.new
-    candidates = [oid for oid in (*sorted(here)[:_MOST_BASES], workspace.start) if oid]
-    base = box.asks("merge-base", command.new, *candidates) if candidates else None
-    if base:
-        return text(base).split("\n")[0], command.new
-    return EMPTY_TREE[workspace.object_format], command.new
-
-
-def _commit(box: Box, oid: str) -> str | None:
-    found = box.asks("rev-parse", "--verify", "--quiet", f"{oid}^{{commit}}")
-    return text(found) if found else None

@@ -320,3 +320,22 @@ def test_start_survives_the_persons_gc(person: Person, begin: Begin) -> None:
     person.git("reflog", "expire", "--expire=now", "--all")
     person.git("gc", "-q", "--prune=now")
     assert agent.git("cat-file", "-t", workspace.start or "") == "commit"
+
+
+def test_filtered_files_are_as_committed(person: Person, begin: Begin, tmp_path: Path) -> None:
+    person.write(".gitattributes", "*.bin filter=crypt\n")
+    person.write("a.bin", "encrypted")
+    person.commit("add")
+    for kind in ("clean", "smudge"):
+        person.git("config", f"filter.crypt.{kind}", "cat")
+        person.git("config", "--file", str(tmp_path / "home/.gitconfig"), f"filter.crypt.{kind}", "false")
+    person.write("a.bin", "edited in plain")
+    person.write("new.bin", "new in plain")
+    person.write("b.txt", "carried")
+    workspace, agent = begin()
+    assert (agent.top / "a.bin").read_text() == "encrypted"
+    assert (agent.top / "b.txt").read_text() == "carried"
+    assert not (agent.top / "new.bin").exists()
+    assert {item.path for item in workspace.skipped} == {b"a.bin", b"new.bin"}
+    assert "filter" in workspace.notes[0]
+    assert agent.git("status", "--porcelain") == ""
