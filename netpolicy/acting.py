@@ -7,18 +7,25 @@ from netpolicy.call import Call, Finding, external, unknown
 from netpolicy.words import words
 
 _HOOK = re.compile(
-    r"/(?:api/)?webhook(?:-test)?/[^/]+(?:/.*)?|/hooks?/catch/.+|.*/nic/update/?|.*/(?:deploy|build)_hooks/.+"
-    r"|/buildByToken/.*|/generic-webhook-trigger/.*|.*/notifyCommit/?|/macros/s/.+/exec/?|.*/trigger/with/key/.+",
+    r"/(?:api/)?webhook(?:-test)?/[^/]+(?:/.*)?|/api/webhooks/[^/]+(?:/.*)?|/hooks?/catch/.+|.*/nic/update/?"
+    r"|.*/(?:deploy|build)_hooks/.+|/buildByToken/.*|/generic-webhook-trigger/.*|.*/notifyCommit/?"
+    r"|/macros/s/.+/exec/?|.*/trigger/with/key/.+",
     re.I,
 )
-_LINK = re.compile(r".*/(?:unsubscribe|opt-?out)(?:\.\w+)?(?:/[^/]*)?/?", re.I)
-_LINK_WITH_TOKEN = re.compile(
-    r".*/(?:confirm|verify|activate|approve|reject|accept|decline|cancel|delete|remove|revoke|logout|signout|sign-out"
-    r"|reset|deactivate|disable|enable|subscribe|vote|like|join|leave|pay|checkout|purge|restart|reboot|shutdown)"
-    r"(?:\.\w+)?/?",
+_VERBS = (
+    "confirm|verify|activate|approve|reject|accept|decline|cancel|delete|remove|revoke|reset|deactivate|disable|enable"
+    "|subscribe|vote|like|join|leave|pay|checkout|purge|restart|reboot|shutdown|rsvp|run|start|stop|trigger|deploy"
+    "|invite|publish|send|destroy|execute|kill|merge|close"
+)
+_LINK = re.compile(
+    r".*/(?:unsubscribe|opt-?out|log-?out|sign-?out|wp-cron)(?:\.\w+)?(?:/[^/]*)?/?"
+    # An act on one numbered thing: `/items/7/delete`.
+    rf"|.*/(?:[0-9]+|[0-9a-f]{{8}}-[0-9a-f-]{{27}}|[0-9a-f]{{24,64}})/(?:{_VERBS})/?",
     re.I,
 )
-_TOKENS = ("token", "key", "sig", "signature", "code", "hash", "t", "uid", "id")
+_LINK_WITH_TOKEN = re.compile(rf".*/(?:{_VERBS})(?:\.\w+)?/?", re.I)
+_TOKENS = ("token", "key", "sig", "signature", "code", "hash", "t", "uid", "id", "email")
+
 _ACTION_KEYS = ("action", "do", "cmd", "command", "op", "operation", "act", "method")
 _ACTS = words(
     "delete remove create update add set post send edit save drop kill stop start restart reboot "
@@ -31,6 +38,99 @@ _ACTS = words(
 _ACTS_ANYWHERE = words("delete remove drop destroy purge terminate")
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _EMBEDDED = re.compile(r"(?:https?|ftp|gopher|dict|file|ldap):/{1,3}([^/?#\s]*)", re.I)
+# Ports of other protocols (fetch standard, "bad port"): HTTP sent there is heard as something else.
+_OTHER_PORTS = frozenset(
+    (
+        1,
+        7,
+        9,
+        11,
+        13,
+        15,
+        17,
+        19,
+        20,
+        21,
+        22,
+        23,
+        25,
+        37,
+        42,
+        43,
+        53,
+        69,
+        77,
+        79,
+        87,
+        95,
+        101,
+        102,
+        103,
+        104,
+        109,
+        110,
+        111,
+        113,
+        115,
+        117,
+        119,
+        123,
+        135,
+        137,
+        139,
+        143,
+        161,
+        179,
+        389,
+        427,
+        465,
+        512,
+        513,
+        514,
+        515,
+        526,
+        530,
+        531,
+        532,
+        540,
+        548,
+        554,
+        556,
+        563,
+        587,
+        601,
+        636,
+        989,
+        990,
+        993,
+        995,
+        1719,
+        1720,
+        1723,
+        2049,
+        3306,
+        3389,
+        3659,
+        4045,
+        4190,
+        5060,
+        5061,
+        5432,
+        5672,
+        6000,
+        6379,
+        6566,
+        6665,
+        6666,
+        6667,
+        6668,
+        6669,
+        6679,
+        6697,
+        11211,
+        27017,
+    )
+)
 _COMES_BACK = frozenset(
     {"redirect_uri", "redirect", "redirect_url", "return_to", "callback", "next", "continue"}
 )
@@ -65,8 +165,12 @@ def fetches_inner(call: Call) -> Finding | None:
 
 def judge(call: Call) -> Finding | None:
     """A GET (or HEAD) of a shape that acts."""
+    if call.request.port in _OTHER_PORTS:
+        return unknown(f"port {call.request.port} belongs to another protocol", code="port-odd")
     if call.method not in ("GET", "HEAD"):
         return None
+    if call.path.rstrip("/") == "/dns-query" or "dns-message" in call.header("accept"):
+        return unknown("a name query: names alone carry data", code="dns-over-https")
     if _HOOK.fullmatch(call.path):
         return external("a hook that acts when it is fetched", code="acting-get")
     if call.query.has(*_ACTION_KEYS) and any(_acts(value) for value in call.query.all(*_ACTION_KEYS)):

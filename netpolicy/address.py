@@ -116,6 +116,7 @@ def is_loopback(ip: str) -> bool:
     return address.is_loopback or address.is_unspecified
 
 
+@lru_cache(maxsize=4096)
 def is_loopback_host(name: str) -> bool:
     """Whether a host plainly names the sandbox itself: `localhost` or an address in its usual spelling.
 

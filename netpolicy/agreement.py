@@ -13,6 +13,9 @@ _TOKENS = re.compile(rf"{_TOKEN.pattern}(?:\n{_TOKEN.pattern})*")
 _LINES = re.compile("[\x00\r\n]")
 _LENGTH = re.compile(r"0|[1-9][0-9]{0,18}", re.ASCII)
 _TARGET = re.compile(r"[\x00-\x20\x7f]")
+_ODD = re.compile(
+    r"[#\\]|%(?:25)*0[0-9a-fA-F]|%(?:25)*1[0-9a-fA-F]|%(?:25)*7[fF]"
+)  # ends, and control characters
 _HTTP = frozenset({"http", "https", "ws", "wss"})
 _ONCE = ("host", "content-length", "transfer-encoding", "content-type", "upgrade", "expect")
 
@@ -80,6 +83,6 @@ def malformed(request: Request, fields: Fields) -> Finding | None:
         return forbidden(f"the scheme {request.scheme[:20]!r} is not web traffic", code="scheme")
     if request.http_version in ("1.1", "1.0") and not fields.get("host"):
         return forbidden("no Host header", code="malformed-request")
-    if "#" in request.path or not (request.method == "CONNECT" or request.path.startswith(("/", "*"))):
+    if _ODD.search(request.path) or not (request.method == "CONNECT" or request.path.startswith(("/", "*"))):
         return unknown("a target that parsers read differently", code="target-odd")
     return None

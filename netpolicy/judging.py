@@ -10,7 +10,7 @@ from netpolicy.canonical import PathForm
 from netpolicy.content import Unreadable
 from netpolicy.kinds import BODY_WITH_GET, JUDGES, git
 from netpolicy.kinds.model import MODEL_API
-from netpolicy.lookalike import imitates
+from netpolicy.lookalike import imitates, mixes_scripts
 from netpolicy.presets import Preset, shipped
 from netpolicy.world import PROVIDER, World
 from sekisho.core.action import SEVERITY, Effect
@@ -38,6 +38,8 @@ def judge(call: Call, form: PathForm, world: World) -> Finding:
         return msgspec.structs.replace(finding, by_url=False)
     if finding.effect in _PASSING and (known := imitates(call.host, shipped().exact)):
         return unknown(f"{call.host} looks like {known}", code="host-imitates")
+    if finding.effect in _PASSING and mixes_scripts(call.host):
+        return unknown(f"{call.host} mixes scripts in a name", code="host-imitates")
     return finding
 
 

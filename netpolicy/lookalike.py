@@ -20,6 +20,21 @@ def skeleton(host: str) -> str:
     return "".join(char for char in folded if not unicodedata.combining(char))
 
 
+def mixes_scripts(host: str) -> bool:
+    """Whether a label has Latin letters beside Cyrillic or Greek ones, as no honest name does."""
+    if "xn--" not in host:
+        return False
+    try:
+        shown = host.encode("ascii").decode("idna")
+    except UnicodeError:
+        return True
+    for label in shown.split("."):
+        scripts = {unicodedata.name(char, "").partition(" ")[0] for char in label if char.isalpha()}
+        if "LATIN" in scripts and scripts & {"CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE"}:
+            return True
+    return False
+
+
 def imitates(host: str, known: Container[str]) -> str | None:
     """The known host that an international name looks like, if any; its parent domains count, too."""
     if "xn--" not in host:

@@ -13,6 +13,9 @@ WRITES = words(
 
 def judge(call: Call) -> Finding:
     """GET, HEAD and OPTIONS read, known writes write; the rest cannot be told."""
+    if call.method in READS and call.request.method not in READS:
+        # Methods are case-sensitive: a server may take `get` for anything.
+        return unknown(f"{call.request.method} is no method", code="method-odd")
     if call.method in READS:
         return read(f"{call.method} reads")
     if call.method in WRITES:
