@@ -23,7 +23,13 @@ class GateAddon:
 
     name = "sekisho"
 
-    def __init__(self, gatekeeper: Gatekeeper, broken: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        gatekeeper: Gatekeeper,
+        broken: Callable[[str], None],
+        via_authorization: str | None = None,
+    ) -> None:
+        self._via_authorization = via_authorization
         self._gatekeeper = gatekeeper
         self._broken = broken
 
@@ -69,6 +75,11 @@ class GateAddon:
         exchange: Exchange | None = flow.metadata.get(KEY)
         if exchange is not None and exchange.permitted:
             self._finish(exchange, flow.response.status_code if flow.response else None)
+
+    def http_connect_upstream(self, flow: http.HTTPFlow) -> None:
+        """A corporate proxy is asked for a tunnel."""
+        if self._via_authorization is not None:
+            flow.request.headers["Proxy-Authorization"] = self._via_authorization
 
     def tcp_start(self, flow: tcp.TCPFlow) -> None:
         """Raw bytes are never passed on; that this was reached at all is a fault."""

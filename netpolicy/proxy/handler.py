@@ -19,34 +19,22 @@ from mitmproxy.connection import ConnectionState, Server
 from mitmproxy.proxy import commands, events
 from mitmproxy.proxy.server import ConnectionIO, LiveConnectionHandler
 
-from netpolicy.ports import Attempt
 from netpolicy.proxy.commands import Drain, Throttle
-from netpolicy.proxy.layers import PermittedServer
-from netpolicy.proxy.limits import Limits
-from netpolicy.proxy.listener import Kind, ListenerMode
-from netpolicy.proxy.resolver import Address, NotDialled, Resolver
-from netpolicy.proxy.stream import REFUSED
+from netpolicy.proxy.dialling import DialSite, dial
+from netpolicy.proxy.listener import ListenerMode
+from netpolicy.proxy.resolver import NotDialled
+from netpolicy.proxy.responding import REFUSED
 
 Hook = Callable[[Any], Awaitable[None] | None]
 
 _RUNNING: set[asyncio.Task[None]] = set()  # a ruling goes on when its client has left
 
 
-class Site(Protocol):
+class Site(DialSite, Protocol):
     """What a handler needs of the proxy it belongs to."""
 
     options: options.Options
-    resolver: Resolver
-    limits: Limits
     hooks: Mapping[str, Hook]
-
-    def broken(self, reason: str) -> None:
-        """Something that must not happen happened; it was refused."""
-        ...
-
-    def attempted(self, session: str, attempt: Attempt) -> None:
-        """A way that does not exist was tried."""
-        ...
 
 
 class GateHandler(LiveConnectionHandler):
@@ -196,7 +184,7 @@ class GateHandler(LiveConnectionHandler):
         """Dial a permitted server and serve the connection until it ends."""
         server = command.connection
         try:
-            reader, writer = await self._dial(server)
+            reader, writer = await dial(self._site, self._mode, server)
         except NotDialled as refusal:
             await self._not_opened(command, f"{REFUSED}{refusal.code}:{refusal.why}")
             return
@@ -222,32 +210,6 @@ class GateHandler(LiveConnectionHandler):
         command.connection.error = error
         self.transports.pop(command.connection, None)
         await self.server_event(events.OpenConnectionCompleted(command, error))
-
-    async def _dial(self, server: Server) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        last: Exception = OSError("no address")
-        for host, port in await self._addresses(server):
-            try:
-                async with asyncio.timeout(self._site.limits.dial):
-                    return await asyncio.open_connection(host, port)
-            except (OSError, TimeoutError) as error:
-                last = error
-        raise last
-
-    async def _addresses(self, server: Server) -> list[Address]:
-        if not isinstance(server, PermittedServer) or server.address is None:
-            self._site.broken("a connection was about to be opened that no request was allowed")
-            raise NotDialled("gate-broken", "the gate is broken, so nothing goes out")
-        host, port = server.address[:2]
-        if server.via is not None and server.via[1] == server.address:
-            return [(host, port)]  # the person's own corporate proxy
-        if self._mode.kind is Kind.PORT and (host, port) == self._mode.target:
-            return [(host, port)]
-        try:
-            return await self._site.resolver.addresses(host, port)
-        except NotDialled as refusal:
-            attempt = Attempt(protocol="tcp", address=host, port=port, name=host, reason=refusal.code)
-            self._site.attempted(self._mode.session, attempt)
-            raise
 
     def _watch_handshake(self, server: Server) -> asyncio.TimerHandle | None:
         if not server.tls:

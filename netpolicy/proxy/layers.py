@@ -21,14 +21,20 @@ from mitmproxy.proxy.layers.http._base import HttpConnection
 
 from netpolicy.proxy.first_flight import Flight, classify
 from netpolicy.proxy.http1 import BoundedClient, BoundedServer
+from netpolicy.proxy.responding import PermittedConnection
 from netpolicy.proxy.settings import Settings
-from netpolicy.proxy.stream import GatedStream, PermittedConnection
+from netpolicy.proxy.stream import GatedStream
 
 _CLIENT_HELLO = 64 * 1024
 
 
 class PermittedServer(Server):
-    """A server that an allowed request wants to reach; the handler dials nothing else."""
+    """A server that an allowed request wants to reach; the handler dials nothing else.
+
+    A corporate proxy `leads_to` the host and port that the request named.
+    """
+
+    leads_to: tuple[str, int] | None = None
 
 
 class Closing(layer.Layer):
@@ -83,7 +89,8 @@ class GatedHttpLayer(HttpLayer):
         stack = tunnel.LayerStack()
         if event.via:
             context.server.via = event.via
-            proxy = PermittedServer(address=event.via[1], via=event.via)
+            proxy = PermittedServer(address=event.via[1])
+            proxy.leads_to = event.address
             stack /= _upstream_proxy.HttpUpstreamProxy(context, proxy, True)
         if event.tls:
             context.server.sni = event.address[0]  # the name that was judged, whatever the client's SNI says

@@ -188,7 +188,7 @@ class Proxy:
         master._legacy_log_events.uninstall()  # would turn each log line into an event
         tls = TlsConfig()
         layers = StrictNextLayer(self.settings, self._not_http)
-        gate = GateAddon(self._gatekeeper, self.broken)
+        gate = GateAddon(self._gatekeeper, self.broken, self.settings.via_authorization)
         master.addons.add(Proxyserver(), layers, tls, gate)
         _set_options(master.options, self.settings)
         hooks: dict[str, Hook] = {
@@ -200,6 +200,7 @@ class Proxy:
             "request": gate.request,
             "response": gate.response,
             "error": gate.error,
+            "http_connect_upstream": gate.http_connect_upstream,
             "tcp_start": gate.tcp_start,
             "websocket_message": gate.websocket_message,
         }

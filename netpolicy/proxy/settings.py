@@ -18,7 +18,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Folders and limits of one proxy.
 
     `authority` holds the certificate authority (`ca.Authority.folder`), `roots` is a PEM file with whom to
-    trust upstream, `spool` a folder for large bodies. `via` names the proxy that leads to a host, if any.
+    trust upstream, `spool` a folder for large bodies. `via` names the proxy that leads to a host, if any,
+    and `via_authorization` what that proxy wants to see.
     """
 
     authority: Path
@@ -26,3 +27,4 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     spool: Path
     limits: Limits = LIMITS
     via: Callable[[str], ServerSpec | None] = direct
+    via_authorization: str | None = None

@@ -7,64 +7,32 @@ allowed, keep bodies in memory, and turn a `101` into raw bytes (mitmproxy 12.3)
 # mypy: disallow-untyped-calls=False
 # mitmproxy annotates only a part of its functions.
 
-import time
-
-from mitmproxy import flow as mflow
 from mitmproxy import http
 from mitmproxy.net.http import url
 from mitmproxy.net.http.http1 import expected_http_body_size
 from mitmproxy.net.http.validate import validate_headers
 from mitmproxy.proxy import commands, events, layer
-from mitmproxy.proxy.context import Context
-from mitmproxy.proxy.layers.http import (
-    DropStream,
-    GetHttpConnection,
-    HTTPMode,
-    HttpStream,
-    SendHttp,
-)
+from mitmproxy.proxy.layers.http import HTTPMode, SendHttp
 from mitmproxy.proxy.layers.http._events import (
     ErrorCode,
     RequestData,
     RequestEndOfMessage,
     RequestHeaders,
-    RequestProtocolError,
-    ResponseData,
-    ResponseEndOfMessage,
     ResponseHeaders,
-    ResponseProtocolError,
 )
-from mitmproxy.proxy.layers.http._hooks import (
-    HttpErrorHook,
-    HttpRequestHeadersHook,
-    HttpRequestHook,
-)
+from mitmproxy.proxy.layers.http._hooks import HttpRequestHeadersHook, HttpRequestHook
 
-from netpolicy.ports import Reply
 from netpolicy.proxy import upgrades
 from netpolicy.proxy.commands import Drain, Throttle
 from netpolicy.proxy.exchange import KEY, Exchange, Names, request_of
 from netpolicy.proxy.http1 import response_of
 from netpolicy.proxy.listener import Kind, ListenerMode
 from netpolicy.proxy.replies import body_too_large, gate_broken, refusal
-from netpolicy.proxy.settings import Settings
-from netpolicy.proxy.websocket import BoundedWebsocketLayer
-
-REFUSED = "refused:"  # starts the error of a connection that was refused, not lost
+from netpolicy.proxy.responding import RespondingStream
 
 
-class PermittedConnection(GetHttpConnection):
-    """A connection that an allowed request asked for; the only kind that is ever opened."""
-
-
-class GatedStream(HttpStream):
-    """A stream that reaches the upstream only through `_connect`, which looks at the exchange's mark."""
-
-    exchange: Exchange
-
-    def __init__(self, context: Context, stream_id: int, settings: Settings) -> None:
-        super().__init__(context, stream_id)
-        self._settings = settings
+class GatedStream(RespondingStream):
+    """A stream whose request is judged before any of it is sent on."""
 
     # -- request head ------------------------------------------------------------------------------
 
@@ -259,140 +227,3 @@ class GatedStream(HttpStream):
             return
         self.exchange.release()
         yield SendHttp(RequestEndOfMessage(self.stream_id), server)
-
-    # -- upstream ----------------------------------------------------------------------------------
-
-    def make_server_connection(self) -> layer.CommandGenerator[bool]:
-        return (yield from self._connect())
-
-    def _connect(self) -> layer.CommandGenerator[bool]:
-        if not self.exchange.permitted:
-            yield from self._answer(self._reply(gate_broken(self.exchange.request)), True)
-            return False
-        request = self.flow.request
-        connection, error = yield PermittedConnection(
-            (request.data.host, request.data.port),
-            request.data.scheme == b"https",
-            self._settings.via(request.data.host),
-            "tcp",
-        )
-        if error and error.startswith(REFUSED):
-            code, _, why = error.removeprefix(REFUSED).partition(":")
-            complete = self.client_state == self.state_done
-            yield from self._answer(self._reply(refusal(code, why, request=self.exchange.request)), complete)
-            return False
-        if error:
-            yield from self._fail(f"no connection to {request.data.host}: {error}", ErrorCode.CONNECT_FAILED)
-            return False
-        self.context.server = self.flow.server_conn = connection
-        return True
-
-    # -- response ----------------------------------------------------------------------------------
-
-    def state_wait_for_response_headers(self, event: ResponseHeaders) -> layer.CommandGenerator[None]:
-        self.flow.response = response = event.response
-        problem = self._problem_of(response)
-        if problem:
-            self.flow.response = None
-            yield commands.CloseConnection(self.context.server)
-            yield from self._fail(problem, ErrorCode.RESPONSE_VALIDATION_FAILED)
-            return
-        if self.exchange.advertise or event.end_stream:
-            self.server_state = self.state_consume_response_body
-            return
-        yield SendHttp(ResponseHeaders(self.stream_id, response, False), self.context.client)
-        self.server_state = self.state_stream_response_body
-
-    def _problem_of(self, response: http.Response) -> str | None:
-        if response.status_code == 101 and not upgrades.is_agreed(self.flow.request, response):
-            return "the upstream switched to a protocol that nobody asked for"
-        try:
-            validate_headers(response)
-        except ValueError:
-            return "the upstream's answer is malformed"
-        return None
-
-    def state_stream_response_body(self, event: events.Event) -> layer.CommandGenerator[None]:
-        if isinstance(event, ResponseData):
-            self.exchange.received += len(event.data)
-            yield SendHttp(event, self.context.client)
-        elif isinstance(event, ResponseEndOfMessage):
-            yield from self.send_response(already_streamed=True)
-
-    def state_consume_response_body(self, event: events.Event) -> layer.CommandGenerator[None]:
-        if isinstance(event, ResponseData):
-            self.exchange.received += len(event.data)
-            if self.exchange.received > self._settings.limits.advertisement:
-                yield commands.CloseConnection(self.context.server)
-                yield from self._fail("the advertisement is too large", ErrorCode.RESPONSE_TOO_LARGE)
-                return
-            self.response_body_buf += event.data
-        elif isinstance(event, ResponseEndOfMessage):
-            assert self.flow.response
-            self.flow.response.data.content = bytes(self.response_body_buf)
-            self.response_body_buf.clear()
-            yield from self.send_response()
-
-    def flow_done(self) -> layer.CommandGenerator[None]:
-        self.exchange.release()
-        response = self.flow.response
-        if response is not None and response.status_code == 101:
-            self.child_layer = BoundedWebsocketLayer(
-                self.context, self.flow, self._settings.limits.websocket_message
-            )
-            self._handle_event = self.passthrough
-            yield from self.child_layer.handle_event(events.Start())
-        else:
-            self.flow.live = False
-            yield DropStream(self.stream_id)
-        yield SendHttp(ResponseEndOfMessage(self.stream_id), self.context.client)
-
-    # -- endings -----------------------------------------------------------------------------------
-
-    def _reply(self, reply: Reply) -> http.Response:
-        return response_of(reply)
-
-    def _answer(self, response: http.Response, complete: bool) -> layer.CommandGenerator[None]:
-        """Answer in the upstream's place at once; what is left of the request's body is thrown away."""
-        self.exchange.release()
-        if self.exchange.permitted:  # it passed, and still got no answer from upstream
-            yield HttpErrorHook(self.flow)
-        self.flow.response = response
-        if not complete and not self._is_small_rest():
-            response.headers["Connection"] = "close"
-        body = b"" if self.flow.request.data.method.upper() == b"HEAD" else response.data.content or b""
-        self.flow.live = False
-        self.client_state = self.server_state = self.state_errored
-        yield SendHttp(ResponseHeaders(self.stream_id, response, not body), self.context.client)
-        if body:
-            yield SendHttp(ResponseData(self.stream_id, body), self.context.client)
-        yield SendHttp(ResponseEndOfMessage(self.stream_id), self.context.client)
-        yield DropStream(self.stream_id)
-
-    def _is_small_rest(self) -> bool:
-        # A client that waits for 100-continue may send its body or not: only closing is unambiguous.
-        size = self.exchange.request.body_size
-        return size is not None and size <= self._settings.limits.linger // 2 and not self._expects()
-
-    def _expects(self) -> bool:
-        return "expect" in self.flow.request.headers
-
-    def _fail(self, why: str, code: ErrorCode) -> layer.CommandGenerator[None]:
-        self.flow.error = mflow.Error(why, time.time())
-        self._release()
-        yield HttpErrorHook(self.flow)
-        yield SendHttp(ResponseProtocolError(self.stream_id, why, code), self.context.client)
-        self.flow.live = False
-        self.client_state = self.server_state = self.state_errored
-        yield DropStream(self.stream_id)
-
-    def handle_protocol_error(
-        self, event: RequestProtocolError | ResponseProtocolError
-    ) -> layer.CommandGenerator[None]:
-        self._release()
-        yield from super().handle_protocol_error(event)
-
-    def _release(self) -> None:
-        exchange = self.flow.metadata.get(KEY)
-        if exchange is not None:
-            exchange.release()

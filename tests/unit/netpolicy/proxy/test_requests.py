@@ -246,23 +246,21 @@ def test_named_port_leads_to_its_target_and_is_marked(tmp_path: Path) -> None:
     assert (status, request.host, request.local) == (200, "127.0.0.1", True)
 
 
-def test_advertisement_is_fetched_as_a_read_and_turned(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import sys
-    from types import ModuleType
+def pkt(text: str) -> bytes:
+    return b"%04x%s" % (len(text) + 4, text.encode())
 
-    module = ModuleType("netpolicy.git.advertise")
-    module.to_receive_pack = lambda body: b"turned:" + body  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "netpolicy.git.advertise", module)
+
+def test_advertisement_is_fetched_as_a_read_and_turned(tmp_path: Path) -> None:
     path = "/r.git/info/refs?service=git-upload-pack"
     gate = ToyGate(previews=lambda request: Pass(path=path, advertise=True))
+    refs = f"{'a' * 40} HEAD\0multi_ack symref=HEAD:refs/heads/main\n", f"{'a' * 40} refs/heads/main\n"
+    read = pkt("# service=git-upload-pack\n") + b"0000" + b"".join(map(pkt, refs)) + b"0000"
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await read_request(reader)
         writer.write(
             b"HTTP/1.1 200 OK\r\nContent-Type: application/x-git-upload-pack-advertisement\r\n"
-            b"Transfer-Encoding: chunked\r\n\r\n4\r\nrefs\r\n0\r\n\r\n"
+            b"Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n" % (len(read), read)
         )
         await writer.drain()
 
@@ -272,10 +270,27 @@ def test_advertisement_is_fetched_as_a_read_and_turned(
             return await site.ask(asked), bytes(site.upstream.received)
 
     (status, head, body), received = asyncio.run(main())
-    assert (status, body) == (200, b"turned:refs")
+    assert status == 200
+    assert body.startswith(pkt("# service=git-receive-pack\n"))
+    assert b"report-status" in body
+    assert b"refs/heads/main" in body
     assert b"application/x-git-receive-pack-advertisement" in head
     assert received.startswith(b"GET " + path.encode() + b" HTTP/1.1\r\n")
     assert b"Git-Protocol" not in received
+
+
+def test_advertisement_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    gate = ToyGate(previews=lambda request: Pass(advertise=True))
+
+    async def main() -> tuple[int, bytes, list[str]]:
+        async with lab(tmp_path, gate=gate) as site:  # answers with a number
+            status, head, _ = await site.ask(get())
+            return status, head, site.faults
+
+    status, head, faults = asyncio.run(main())
+    assert status == 403
+    assert b"advertisement-unreadable" in head
+    assert faults
 
 
 def test_sessions_come_and_go_while_the_proxy_runs(tmp_path: Path) -> None:
