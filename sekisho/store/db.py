@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sekisho.store.errors import StoreBroken, Trouble
-from sekisho.store.files import os_errors_as_broken, private_folder
+from sekisho.store.files import only_one, os_errors_as_broken, private_folder
 from sekisho.store.schema import APPLICATION_ID, MIGRATIONS, migrate
 
 BUSY_SECONDS = 10.0
@@ -66,7 +66,9 @@ class Database:
         self._connections: list[sqlite3.Connection] = []
         private_folder(path.parent)
         self._make_private()
-        self._prepare()
+        # One at a time: a change to WAL fails at once, without waiting, while another connection reads.
+        with only_one(path.with_suffix(".lock"), busy):
+            self._prepare()
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:

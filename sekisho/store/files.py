@@ -2,9 +2,11 @@
 
 import contextlib
 import errno
+import fcntl
 import os
 import stat
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +15,8 @@ from sekisho.store.errors import StoreBroken, Trouble
 
 FILE_MODE = 0o600
 FOLDER_MODE = 0o700
+
+_LOCK_POLL = 0.005
 
 _TROUBLES = {
     errno.ENOSPC: Trouble.FULL,
@@ -79,6 +83,34 @@ def _unfit(info: os.stat_result, kind: int, forbidden: int) -> str | None:
     if info.st_mode & forbidden:
         return f"is open to others (mode {stat.S_IMODE(info.st_mode):04o})"
     return None
+
+
+@contextmanager
+def only_one(lock: Path, seconds: float) -> Iterator[None]:
+    """Keep other processes and threads out of the block; wait for at most `seconds`.
+
+    Raises `StoreBroken`.
+    """
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    with os_errors_as_broken(lock):
+        fd = os.open(lock, flags, FILE_MODE)
+    try:
+        _acquire(fd, lock, time.monotonic() + seconds)
+        yield
+    finally:
+        os.close(fd)
+
+
+def _acquire(fd: int, lock: Path, deadline: float) -> None:
+    while True:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                raise StoreBroken(f"{lock}: another process keeps it locked", Trouble.LOCKED) from None
+            time.sleep(_LOCK_POLL)
+        else:
+            return
 
 
 def write_atomic(path: Path, data: bytes) -> None:

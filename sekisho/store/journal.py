@@ -1,6 +1,5 @@
 """The journal: what happened, in order, each record sealed onto the one before."""
 
-import fcntl
 import os
 import secrets
 import sqlite3
@@ -10,9 +9,9 @@ from pathlib import Path
 
 from sekisho.store import chain, keys
 from sekisho.store.chain import Finding, Head, Problem, Sealed
-from sekisho.store.db import Database
+from sekisho.store.db import BUSY_SECONDS, Database
 from sekisho.store.errors import StoreBroken, Trouble
-from sekisho.store.files import os_errors_as_broken
+from sekisho.store.files import only_one
 from sekisho.store.head import HeadFile
 from sekisho.store.records import Draft, Record, Tally, Transaction, record_of
 from sekisho.store.text import iso, to_json
@@ -144,7 +143,7 @@ def _key_and_head(folder: Path, db: Database) -> bytes:
     path = folder / "journal.key"
     if os.path.lexists(path):
         return keys.load(path)
-    with os_errors_as_broken(folder), _only_one(folder / "journal.lock"):
+    with only_one(folder / "journal.lock", BUSY_SECONDS):
         if not os.path.lexists(path):
             with db.snapshot() as conn:
                 if _last(conn, "LIMIT 1").seq:
@@ -154,13 +153,3 @@ def _key_and_head(folder: Path, db: Database) -> bytes:
             with suppress(FileExistsError):
                 keys.publish(path, key)
     return keys.load(path)
-
-
-@contextmanager
-def _only_one(lock: Path) -> Iterator[None]:
-    fd = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(fd)

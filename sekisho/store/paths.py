@@ -1,7 +1,7 @@
 """Where things are kept: the folders of the XDG base directory specification.
 
 `SEKISHO_STATE_DIR`, `SEKISHO_CONFIG_DIR`, `SEKISHO_CACHE_DIR`, `SEKISHO_RUNTIME_DIR` name one folder
-each; `SEKISHO_HOME` puts all four below one. As the specification demands, relative paths in the
+each; `SEKISHO_HOME` puts all four below one, but sockets only where their paths stay short enough. As the specification demands, relative paths in the
 XDG variables are ignored. Source: https://specifications.freedesktop.org/basedir-spec/latest/
 """
 
@@ -80,11 +80,12 @@ def _override(word: str) -> Path | None:
 
 
 def _runtime_base(session: str) -> Path:
-    if (chosen := _override("RUNTIME")) is not None:
+    chosen = _override("RUNTIME")
+    if chosen is not None and ("SEKISHO_RUNTIME_DIR" in os.environ or _leaves_room(chosen / session)):
         return chosen
     given = os.environ.get("XDG_RUNTIME_DIR", "")
     base = Path(given) / "sekisho"
-    if os.path.isabs(given) and _is_own_folder(given) and _leaves_room(base / session):
+    if chosen is None and os.path.isabs(given) and _is_own_folder(given) and _leaves_room(base / session):
         return base
     return Path(f"/tmp/sekisho-{os.geteuid()}")
 

@@ -62,7 +62,10 @@ def at_once(count: int, work: Callable[[int], Any]) -> list[Any]:
 
     def run(number: int) -> None:
         barrier.wait(30)
-        queue.put((number, work(number)))
+        try:
+            queue.put((number, work(number), None))
+        except Exception as error:
+            queue.put((number, None, repr(error)))
 
     processes = [context.Process(target=run, args=(number,)) for number in range(count)]
     for process in processes:
@@ -71,7 +74,8 @@ def at_once(count: int, work: Callable[[int], Any]) -> list[Any]:
     for process in processes:
         process.join(60)
         assert process.exitcode == 0
-    return [result for _, result in sorted(results, key=lambda pair: pair[0])]
+    assert [error for _, _, error in results if error] == []
+    return [result for _, result, _ in sorted(results, key=lambda result: result[0])]
 
 
 @contextmanager

@@ -1,4 +1,5 @@
 import os
+import shutil
 import signal
 import sqlite3
 import time
@@ -7,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from sekisho.store.chain import Finding, Problem
+from sekisho.store.chain import Finding, Head, Problem
 from sekisho.store.errors import StoreBroken, Trouble
+from sekisho.store.head import HeadFile
 from sekisho.store.records import Transaction, draft
 from sekisho.store.store import Store
 from tests.unit.store.support import at_once, held
@@ -178,6 +180,39 @@ def test_older_copy_of_the_database_is_refused(state: Path) -> None:
     assert [finding.problem for finding in verify(state)] == [Problem.CUT]
     with Store(state) as store, pytest.raises(StoreBroken, match="missing or was replaced"):
         held(store)
+
+
+def diverge(state: Path) -> Path:
+    """A copy of the store, key included, that goes on for two records while the original does for one."""
+    copy = state.with_name("copy")
+    shutil.copytree(state, copy)
+    for folder, subjects in ((state, ["mine"]), (copy, ["theirs", "theirs too"])):
+        with Store(folder) as store:
+            for subject in subjects:
+                store.journal.append(draft(session="s", kind="act.done", subject=subject))
+    return copy
+
+
+def test_end_of_a_copy_that_went_on_is_found(state: Path) -> None:
+    copy = diverge(state)
+    in_sql("DELETE FROM journal WHERE seq = 8")(copy)
+    (state / "ledger.db").write_bytes((copy / "ledger.db").read_bytes())
+    assert [(finding.problem, finding.seq) for finding in verify(state)] == [(Problem.CHANGED, 7)]
+
+
+def test_record_of_a_copy_that_went_on_is_found(state: Path) -> None:
+    copy = diverge(state)
+    theirs = f"ATTACH '{copy / 'ledger.db'}' AS theirs"
+    in_sql(theirs, "INSERT INTO journal SELECT * FROM theirs.journal WHERE seq = 8")(state)
+    assert [(finding.problem, finding.seq) for finding in verify(state)] == [(Problem.CHANGED, 8)]
+
+
+def test_head_only_moves_forward(tmp_path: Path) -> None:
+    head = HeadFile(tmp_path / "head", bytes(32))
+    head.create()
+    for seq in (5, 3, 4):
+        head.advance(Head(seq=seq, kind="act.done", mac=bytes([seq]) * 32))
+    assert head.read().seq == 5
 
 
 def test_removed_key_does_not_start_the_journal_anew(state: Path) -> None:

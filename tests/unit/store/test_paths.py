@@ -1,5 +1,6 @@
 import os
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -52,12 +53,20 @@ def test_state_folder_that_others_may_write_to_is_refused(home: Path, bits: int)
     assert caught.value.trouble is Trouble.UNSAFE
 
 
-def test_runtime_folder_is_the_users_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = tmp_path / "r"
-    run.mkdir(mode=0o700)
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(run))
+@pytest.fixture
+def short() -> Iterator[Path]:
+    """A folder with a short path, unlike `tmp_path`."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as name:
+        yield Path(name)
+
+
+@pytest.mark.parametrize(("variable", "below"), [("XDG_RUNTIME_DIR", "sekisho"), ("SEKISHO_HOME", "run")])
+def test_runtime_folder_is_the_users_own(
+    variable: str, below: str, short: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, str(short))
     folder = paths.runtime_dir("1129-k7f2x")
-    assert folder == run / "sekisho" / "1129-k7f2x"
+    assert folder == short / below / "1129-k7f2x"
     assert mode(folder) == mode(folder.parent) == 0o700
 
 
@@ -70,10 +79,13 @@ def test_runtime_folder_falls_back_to_tmp(given: str, monkeypatch: pytest.Monkey
     folder.rmdir()
 
 
-def test_too_long_runtime_folder_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("variable", ["XDG_RUNTIME_DIR", "SEKISHO_HOME"])
+def test_too_long_runtime_folder_is_not_used(
+    variable: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     deep = tmp_path / ("x" * 80)
     deep.mkdir(mode=0o700)
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(deep))
+    monkeypatch.setenv(variable, str(deep))
     session = f"test-{os.getpid()}"
     assert not str(paths.runtime_dir(session)).startswith(str(deep))
     paths.runtime_dir(session).rmdir()
@@ -107,9 +119,9 @@ def test_foreign_runtime_folder_is_refused(tmp_path: Path, monkeypatch: pytest.M
         paths.runtime_dir("one")
 
 
-def test_socket_path_has_its_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    room = paths.SOCKET_PATH_LIMIT - len(str(tmp_path)) - len("//one/s")
-    monkeypatch.setenv("SEKISHO_RUNTIME_DIR", str(tmp_path / ("x" * room)))
+def test_socket_path_has_its_limit(short: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    room = paths.SOCKET_PATH_LIMIT - len(str(short)) - len("//one/s")
+    monkeypatch.setenv("SEKISHO_RUNTIME_DIR", str(short / ("x" * room)))
     assert len(str(paths.socket_path("one", "s"))) == paths.SOCKET_PATH_LIMIT
     with pytest.raises(StoreBroken, match="too long"):
         paths.socket_path("one", "ss")
