@@ -80,7 +80,16 @@ class PushAct(msgspec.Struct, frozen=True, kw_only=True, tag="push"):
     transport: Transport = Transport()
 
 
-Act = HttpAct | PushAct
+class CommandAct(msgspec.Struct, frozen=True, kw_only=True, tag="command"):
+    """A command that the session may run once it is approved: exactly these words, there, so set up."""
+
+    argv: tuple[str, ...]
+    cwd: str
+    tool: str
+    environment: tuple[tuple[str, str], ...] = ()
+
+
+Act = HttpAct | PushAct | CommandAct
 
 _decoder = msgspec.json.Decoder(Act)
 # Where things lie and how they are reached is the person's side, not the act.

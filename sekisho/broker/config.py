@@ -18,6 +18,7 @@ class SessionConfig(msgspec.Struct, frozen=True, kw_only=True):
     session: str
     project: str
     folder: str
+    clone: str
     policy_file: str
     policy_digest: str
     authority: str

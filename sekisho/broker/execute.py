@@ -14,7 +14,7 @@ import msgspec
 
 from netpolicy.proxy.resolver import NotDialled, Resolver
 from sekisho.broker import artifact, credentials, send_http, send_push
-from sekisho.broker.artifact import HttpAct, PushAct, Transport
+from sekisho.broker.artifact import CommandAct, HttpAct, PushAct, Transport
 from sekisho.core.lifecycle import State
 from sekisho.core.policy import Policy
 from sekisho.store.errors import LedgerError, StoreBroken, Trouble, Void
@@ -45,6 +45,8 @@ def execute(store: Store, hold_id: str, *, interactive: bool = False) -> Outcome
     hold = store.ledger.get(hold_id)
     act = artifact.decode(hold.artifact)
     try:
+        if isinstance(act, CommandAct):
+            return Outcome(hold=hold, summary="the session may run it once, before the approval expires")
         if isinstance(act, PushAct):
             return _push(store, hold, act, interactive)
         return _http(store, hold, act)

@@ -107,6 +107,7 @@ def _config(folder: SessionFolder, request: Request, files: trust.TrustFiles) ->
         session=folder.id,
         project=str(request.project),
         folder=str(folder.path),
+        clone=str(folder.work / "tree"),
         policy_file=str(policy_file),
         policy_digest=request.pinned.digest,
         authority=str(state_dir() / "authority"),

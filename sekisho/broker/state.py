@@ -29,6 +29,7 @@ class SessionState(msgspec.Struct, frozen=True, kw_only=True):
     policy_text: bytes
     world: World
     context: Context
+    command_context: Context
     transport: Transport
     roots: bytes
     logins: Logins
@@ -64,12 +65,15 @@ def load_state(config: SessionConfig) -> SessionState:
     text = Path(config.policy_file).read_bytes()
     policy = settings.decode(text)
     roots = Path(config.roots).read_bytes()
+    remotes = frozenset(_keys(config.remotes))
     return SessionState(
         config=config,
         policy=policy,
         policy_text=text,
         world=of_policy(policy),
-        context=Context(remotes=frozenset(_keys(config.remotes))),
+        context=Context(remotes=remotes),
+        # What a command loses in the clone, a checkpoint brings back.
+        command_context=Context(remotes=remotes, checkpointed=True),
         transport=Transport(resolve=policy.network.resolve, ca=hashlib.sha256(roots).hexdigest()),
         roots=roots,
         logins=Logins(config.project),

@@ -163,7 +163,7 @@ def _execute(store: Store, hold: Hold, json: bool) -> None:
             f"its target stays closed; look there, then: sekisho approvals settle {hold.id} done|failed",
             file=sys.stderr,
         )
-    if outcome.hold.state is not State.DONE:
+    if outcome.hold.state not in (State.DONE, State.APPROVED):
         raise typer.Exit(1)
 
 

@@ -1,0 +1,83 @@
+"""Announced commands: what they would do in the session's clone, and those held for a person."""
+
+import os
+
+from sekisho.broker import artifact, evidence
+from sekisho.broker.artifact import CommandAct
+from sekisho.broker.holding import put
+from sekisho.broker.state import SessionState
+from sekisho.core.action import Action
+from sekisho.core.lifecycle import State
+from sekisho.core.verdict import Decision
+from sekisho.store.errors import LedgerError
+from sekisho.store.holds import Hold
+from sekisho.store.store import Store
+from shim.context import Context, Kind, Place
+from shim.facts import WorkingFiles
+from shim.observe import observe
+from shim.protocol import Asked
+
+
+class ClonedFiles(WorkingFiles):
+    """The clone, seen under the path that it has inside; elsewhere nothing is known."""
+
+    def __init__(self, inside: str, clone: str) -> None:
+        super().__init__(clone)
+        self._inside, self._clone = inside, clone
+
+    def _outside(self, path: str) -> str | None:
+        relative = os.path.relpath(path, self._inside)
+        return None if relative.startswith("..") else os.path.normpath(os.path.join(self._clone, relative))
+
+    def kind(self, path: str) -> Kind:
+        place = self._outside(path)
+        return Kind.OTHER if place is None else super().kind(place)
+
+    def committed(self, path: str) -> bool:
+        place = self._outside(path)
+        return place is not None and super().committed(place)
+
+    def tracked_below(self, folder: str) -> bool:
+        place = self._outside(folder)
+        return place is not None and super().tracked_below(place)
+
+    def matches(self, pattern: str) -> tuple[str, ...]:
+        place = self._outside(pattern)
+        if place is None:
+            return (pattern,)
+        return tuple(self._inside + found[len(self._clone) :] for found in super().matches(place))
+
+    def git_config(self, folder: str) -> tuple[tuple[str, str], ...]:
+        return super().git_config(self._outside(folder) or self._clone)
+
+    def worktree(self, folder: str) -> str | None:
+        return self._inside if self._outside(folder) is not None else None
+
+
+def observed(state: SessionState, asked: Asked) -> Action:
+    """What an announced command would do."""
+    files = ClonedFiles(state.config.project, state.config.clone)
+    environment = dict(asked.environment)
+    context = Context(cwd=asked.cwd, place=Place.SANDBOX, files=files, environment=environment)
+    return observe(asked.argv, context)
+
+
+def command_act(asked: Asked) -> CommandAct:
+    """The command as it would be bound by an approval."""
+    return CommandAct(
+        argv=asked.argv, cwd=asked.cwd, tool=asked.tool, environment=tuple(sorted(asked.environment))
+    )
+
+
+def hold_or_run(store: Store, state: SessionState, asked: Asked, decision: Decision) -> tuple[Hold, bool]:
+    """The hold of a command, and whether an approval was just used up to run it. Raises StoreBroken."""
+    act = command_act(asked)
+    digest = artifact.digest(act)
+    for hold in store.ledger.list(states=(State.APPROVED,), project=state.config.project, fingerprint=digest):
+        try:
+            store.ledger.consume(hold.id, None, digest)
+        except LedgerError:
+            continue  # expired or void meanwhile: it is held anew
+        return store.ledger.finish(hold.id, State.DONE, {"summary": "the session ran it"}), True
+    shown = evidence.base(decision, purpose=state.purpose()) | {"changes": "\n".join(asked.argv)}
+    return put(store, state, decision.action, act, shown, digest), False
