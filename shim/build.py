@@ -1,38 +1,16 @@
-"""setuptools hooks: compile the client where a C compiler is at hand, else ship the Python client alone."""
+"""setuptools hooks: the wheel holds the compiled client where a compiler is at hand, else the Python one alone.
 
-import os
-import shutil
-import subprocess
+Imported by the build alone: setuptools is no dependency of the product.
+"""
+
 import sys
-from collections.abc import Iterator
 from pathlib import Path
+from sysconfig import get_platform
 
-from setuptools import Distribution
+from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_py import build_py
 
-_COMPILERS = ("musl-gcc", "gcc", "cc", "clang")
-_FLAGS = ("-std=c11", "-Os", "-Wall", "-Wextra", "-fstack-protector-strong", "-s")
-_LINKING = (("-static",), ())
-_SECONDS = 60
-
-
-def commands(source: Path, target: Path) -> Iterator[list[str]]:
-    """Compiler calls to try, the best first: static, so that the client runs in any image."""
-    for linking in _LINKING:
-        for name in _COMPILERS:
-            compiler = shutil.which(name)
-            if compiler:
-                yield [compiler, *_FLAGS, *linking, "-o", str(target), str(source)]
-
-
-def compile_client(source: Path, target: Path, *defines: str) -> bool:
-    """Compiles the client to `target`; False if no compiler can. `defines` as `NAME=VALUE`."""
-    for command in commands(source, target):
-        flags = [f"-D{define}" for define in defines]
-        done = subprocess.run([*command, *flags], capture_output=True, timeout=_SECONDS, check=False)
-        if done.returncode == 0 and os.access(target, os.X_OK):
-            return True
-    return False
+from shim.compiling import compile_client
 
 
 class BuildWithClient(build_py):
@@ -47,8 +25,11 @@ class BuildWithClient(build_py):
             compile_client(folder / "client.c", folder / "client.bin")
 
 
-class MayHoldProgram(Distribution):
-    """A wheel with the compiled client is not for every platform."""
+class WheelForPlatform(bdist_wheel):
+    """A wheel that holds the compiled client fits one platform and any Python 3."""
 
-    def has_ext_modules(self) -> bool:
-        return sys.platform == "linux" and shutil.which("musl-gcc") is not None
+    def get_tag(self) -> tuple[str, str, str]:
+        built = Path(self.get_finalized_command("build").build_lib) / "shim" / "client.bin"
+        if not built.is_file():
+            return super().get_tag()
+        return "py3", "none", get_platform().replace("-", "_").replace(".", "_")

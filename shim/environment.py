@@ -1,11 +1,13 @@
 """Environment variables that make a tool run or read something else."""
 
+import re
 from fnmatch import fnmatchcase
 
 from shim.call import Call
 from shim.grammar import variables
 from shim.text import HOLE
 
+_PLAIN_SSH = re.compile(r"(/usr/bin/)?ssh\b[^;&|`$<>\n\0]*")
 _UNSAFE_FOLDERS = ("/tmp", "/var/tmp", "/dev/shm")
 
 
@@ -20,6 +22,8 @@ def environment_effects(call: Call) -> None:
                 continue
             if variable.kind == "shell":
                 call.shell(value, name=name)
+            elif variable.kind == "transport":
+                transport(call, value)
             else:
                 call.unknown(
                     name, f"{name} makes {call.name} do what a file or library says", code="environment"
@@ -27,6 +31,12 @@ def environment_effects(call: Call) -> None:
     path = call.state.text("PATH")
     if path is not None and any(_unsafe(folder) for folder in path.split(":")):
         call.unknown("PATH", "programs would come from a folder of the project", code="environment")
+
+
+def transport(call: Call, command: str) -> None:
+    """A command that reaches a server: plain ssh is what the tool would use anyway."""
+    if not _PLAIN_SSH.fullmatch(command) or "command" in command.lower():
+        call.shell(command, stdin=HOLE, name="ssh")
 
 
 def _unsafe(folder: str) -> bool:

@@ -116,6 +116,8 @@ class Judge:
         folder, slash, base = name.rpartition("/")
         if not slash:
             return name, None
+        if ".." in folder.split("/"):
+            folder = state.resolve(folder)
         text = state.written.get(state.resolve(name))
         if text is not None and known(text):
             first = text.split("\n", 1)[0]

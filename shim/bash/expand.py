@@ -47,14 +47,14 @@ class Expander:
         return text.replace(WILD, HOLE)
 
     def _split(self, parts: list[Part]) -> list[str]:
-        fields = _Fields()
+        fields = _Fields(self.state.text("IFS"))
         for position, part in enumerate(parts):
             value = self.value(part)
             quoted = getattr(part, "quoted", True)
             if not position and value == "~" and not quoted and _tilde_ends(parts):
                 value = self.home
             if isinstance(value, tuple):
-                fields.several(value if quoted else tuple(" ".join(value).split()))
+                fields.several(value if quoted else fields.pieces(" ".join(value)))
             elif quoted or isinstance(part, Literal):
                 fields.add(value)
             else:
@@ -154,7 +154,8 @@ class Expander:
 class _Fields:
     """Arguments being put together from the parts of a word."""
 
-    def __init__(self) -> None:
+    def __init__(self, separators: str | None) -> None:
+        self.separators = " \t\n" if separators is None else separators
         self.out: list[str] = []
         self.current: str | None = None
 
@@ -178,11 +179,17 @@ class _Fields:
         if value in (HOLE, WILD):
             self.add(WILD)
             return
-        if value[:1].isspace():
+        if value[:1] and value[0] in self.separators:
             self.end()
-        self.several(tuple(value.split()))
-        if value[-1:].isspace():
+        self.several(self.pieces(value))
+        if value[-1:] and value[-1] in self.separators:
             self.end()
+
+    def pieces(self, value: str) -> tuple[str, ...]:
+        blank = str.maketrans(dict.fromkeys(self.separators, " "))
+        if set(self.separators) <= set(" \t\n"):
+            return tuple(value.split()) if self.separators else (value,)
+        return tuple(piece for piece in value.translate(blank).split(" ") if piece)
 
 
 def _tilde_ends(parts: list[Part]) -> bool:

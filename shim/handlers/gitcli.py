@@ -5,9 +5,10 @@ import shlex
 
 from sekisho.core.action import Effect
 from shim.call import Call, Handler
-from shim.handlers.gitverbs import VERBS, read_only
+from shim.environment import transport
+from shim.handlers.gitverbs import VERBS
 from shim.options import Parsed, parse, spec
-from shim.text import HOLE, WILD, known
+from shim.text import HOLE, known
 
 _GLOBAL = spec(
     "-C -c --git-dir --work-tree --namespace --super-prefix --config-env --attr-source --exec-path-dir",
@@ -146,17 +147,6 @@ def _hooks(call: Call, folder: str) -> None:
         call.unknown(folder, "hooks of that folder run", code="script-body")
 
 
-def transport(call: Call, command: str) -> None:
-    """A command that git uses to reach a server: plain ssh is what it would use anyway."""
-    if (
-        known(command)
-        and re.match(r"(/usr/bin/)?ssh\b", command)
-        and not re.search(r"[;&|`$<>\n]|Command", command)
-    ):
-        return
-    call.shell(command, stdin=HOLE, name="ssh")
-
-
 _EXECUTES = {
     "fetch": ("--upload-pack",),
     "pull": ("--upload-pack",),
@@ -211,4 +201,3 @@ HANDLERS: dict[str, Handler] = {
     "hub": git,
     **{f"git-{verb}": git_program for verb in VERBS if verb not in ("crypt",)},
 }
-__all__ = ["HANDLERS", "WILD", "git", "read_only", "transport"]

@@ -126,6 +126,7 @@ _NODE = spec(
     "--prefix -w --workspace -C --dir --filter -F --cwd --registry --tag --access --otp --userconfig --globalconfig "
     "--cache --loglevel --script-shell --node-options --depth --omit --include -m --message --dir",
 )
+_NODE_STOP = spec(" ".join(sorted(_NODE.values)), stop=True)
 _TESTING = ("test", "t", "tst", "it", "install-test", "cit")
 
 
@@ -172,8 +173,13 @@ def _node_verb(call: Call, verb: str) -> str | None:
     assert known_tool is not None
     known_verbs = {pattern.split()[0] for pattern, _ in known_tool.patterns()}
     plain_yarn = call.name in ("yarn", "pnpm", "bun") and verb and verb not in known_verbs
+    if plain_yarn and tool(verb) is not None:
+        return call.runs(parse(call.arguments, _NODE_STOP).words)  # a program of a package
     if plain_yarn:
         _targets(call, call.name, [verb])
+        return HOLE
+    if call.name == "yarn" and not verb:
+        call.does(Effect.LOCAL, "yarn install", "installs packages")
         return HOLE
     return judge_by_table(call, known_tool)
 
@@ -185,12 +191,40 @@ _NPX = spec(
 )
 
 
+_PROGRAMS = {
+    "netlify-cli": "netlify",
+    "firebase-tools": "firebase",
+    "aws-cdk": "cdk",
+    "@angular/cli": "ng",
+    "@changesets/cli": "changeset",
+    "@sentry/cli": "sentry-cli",
+    "@railway/cli": "railway",
+    "@cloudflare/wrangler": "wrangler",
+    "@shopify/cli": "shopify",
+    "@nestjs/cli": "nest",
+    "@vue/cli": "vue",
+    "@expo/cli": "expo",
+    "expo-cli": "expo",
+    "eas-cli": "eas",
+    "@biomejs/biome": "biome",
+    "@playwright/test": "playwright",
+    "@supabase/cli": "supabase",
+    "typescript": "tsc",
+    "vercel-cli": "vercel",
+    "now-cli": "now",
+    "sequelize-cli": "sequelize",
+    "npm-run-all2": "npm-run-all",
+}  # packages whose program has another name
+
+
 def npx(call: Call) -> str | None:
     """Runs a package's program; a version after `@` is not part of its name."""
     parsed = parse(call.arguments, _NPX)
     for text in parsed.all("-c", "--call"):
         return call.shell(text)
     words = [word for word in parsed.words if word != "--"]
+    if words:
+        words[0] = _PROGRAMS.get(re.sub(r"(?<=.)@[^@/]*$", "", words[0]), words[0])
     if not words:
         effect = Effect.UNKNOWN if parsed.wild else Effect.READ
         call.does(effect, call.name, "names no program")
@@ -280,6 +314,29 @@ def maven(call: Call) -> str | None:
 _GORELEASER = spec("--skip -f --config --timeout -p --parallelism --release-notes")
 
 
+_NIX = spec("-c --command --run --config -e --env -d --dir -A --attr -I -f --file --override-input")
+
+
+def nix(call: Call) -> str | None:
+    """`nix develop -c COMMAND…`, `devbox run -- COMMAND…`; the rest is in the grammar."""
+    known_tool = tool(call.name)
+    assert known_tool is not None
+    for position, word in enumerate(call.arguments):
+        if word in ("-c", "--command", "--") and position + 1 < len(call.arguments):
+            return call.runs(call.arguments[position + 1 :], stdin=call.stdin)
+    for text in parse(call.arguments, _NIX).all("--run"):
+        return call.shell(text)
+    return judge_by_table(call, known_tool)
+
+
+def pipx(call: Call) -> str | None:
+    known_tool = tool("pip")
+    assert known_tool is not None
+    if call.arguments[:1] == ["run"]:
+        return npx(Call(["pipx", *call.arguments[1:]], call.state, call.stdin, call.walker, call.judge))
+    return judge_by_table(call, known_tool)
+
+
 def goreleaser(call: Call) -> str | None:
     parsed = parse(call.arguments, _GORELEASER)
     words = parsed.words or ["release"]
@@ -298,7 +355,9 @@ HANDLERS: dict[str, Handler] = {
     **dict.fromkeys(("gradle", "gradlew"), gradle),
     **dict.fromkeys(("mvn", "mvnw", "mvnd"), maven),
     **dict.fromkeys(("npm", "yarn", "pnpm", "bun"), node_manager),
-    **dict.fromkeys(("npx", "pnpx", "bunx", "pipx-run", "uvx"), npx),
+    **dict.fromkeys(("npx", "pnpx", "bunx", "uvx"), npx),
     "uv": uv,
+    "pipx": pipx,
+    **dict.fromkeys(("nix", "devbox", "flox", "pkgx", "devenv"), nix),
     "goreleaser": goreleaser,
 }

@@ -166,7 +166,11 @@ class _Code(ast.NodeVisitor):
         if isinstance(node, ast.Attribute):
             return f"{self.dotted(node.value)}.{node.attr}"
         if isinstance(node, ast.Call):
-            return f"{self.dotted(node.func)}()"
+            name = self.dotted(node.func)
+            if name in ("__import__", "importlib.import_module") and node.args:
+                module = self.value(node.args[0])
+                return module if isinstance(module, str) and known(module) else "?"
+            return f"{name}()"
         if isinstance(node, ast.BinOp):
             return self.dotted(node.left)
         return "?"
@@ -387,8 +391,8 @@ class _Code(ast.NodeVisitor):
             target = f"{self.dotted(node.args[0])}.{self._text(node, 1)}"
             if self._kind(target):
                 self.call.unknown(target, "a function that acts is handed on", code="dynamic-command")
-        elif name == "__import__" and isinstance(literal, str) and literal in _STDLIB:
-            self.call.unknown(name, "a module is imported by name", code="dynamic-command")
+        elif name in ("__import__", "importlib.import_module") and isinstance(literal, str) and known(literal):
+            self._imported(literal)
         else:
             self.call.unknown(name, f"what {name} does cannot be told", code="dynamic-command")
 
