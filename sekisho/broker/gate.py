@@ -184,6 +184,7 @@ class Gate:
         try:
             await asyncio.to_thread(note)
         except StoreBroken as broken:
+            self._door.trouble(broken.reason)
             return Refuse(reply=_broken_reply(request, broken.reason))
         return self._pass(state, request, decision.action)
 
@@ -192,6 +193,7 @@ class Gate:
         try:
             return await asyncio.to_thread(act)
         except StoreBroken as broken:
+            self._door.trouble(broken.reason)
             return Held(reply=_broken_reply(request, broken.reason))
         except Exception as error:
             self._door.trouble(f"holding failed: {type(error).__name__}: {error}")
