@@ -61,9 +61,8 @@ class Gate:
     ) -> Pass | Refuse:
         state = self._sessions[session]
         whole = msgspec.structs.replace(request, body=_looked_at(body), body_size=body.size)
-        seen = observe(whole, state.world)
-        if isinstance(seen, NeedBody):
-            raise TypeError("a whole body was given and another is asked for")
+        seen = observe(whole, state.world, final=True)
+        assert isinstance(seen, Action)
         if seen.verb == "git.push":
             held = await self._in_store(
                 whole, lambda: pushing.hold_push(self._door.open(), state, whole, body)

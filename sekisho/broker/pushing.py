@@ -45,7 +45,7 @@ def is_push(request: Request) -> bool:
 
 def hold_push(store: Store, state: SessionState, request: Request, body: Body) -> Held:
     """Hold, deny, or by a standing rule of the policy send a push. Raises StoreBroken."""
-    action = observe(request, state.world)
+    action = observe(request, state.world, final=True)
     assert isinstance(action, Action)
     try:
         push = parse(request.body or b"")
