@@ -1,8 +1,9 @@
 """Where things are kept: the folders of the XDG base directory specification.
 
 `SEKISHO_STATE_DIR`, `SEKISHO_CONFIG_DIR`, `SEKISHO_CACHE_DIR`, `SEKISHO_RUNTIME_DIR` name one folder
-each; `SEKISHO_HOME` puts all four below one, but sockets only where their paths stay short enough. As the specification demands, relative paths in the
-XDG variables are ignored. Source: https://specifications.freedesktop.org/basedir-spec/latest/
+each; `SEKISHO_HOME` puts all four below one, but sockets only where their paths stay short enough.
+As the specification demands, relative paths in the XDG variables are ignored.
+Source: https://specifications.freedesktop.org/basedir-spec/latest/
 """
 
 import os
