@@ -10,6 +10,7 @@ import msgspec
 from sandbox import absent, toolchain
 from sandbox.base import base_mounts, look_at_system
 from sandbox.environment import Person, Trust, environment, helper_mounts
+from sandbox.errors import EnclosureError
 from sandbox.spec import Enclosure, Limits, Mount, MountKind
 from sandbox.workspace import Workspace
 from sandbox.workspace import mounts as workspace_mounts
@@ -40,12 +41,15 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
 def enclosure(parts: Parts, environ: Mapping[str, str]) -> Enclosure:
     """The whole enclosure of a session. Reads where toolchains lie and who commits.
 
-    Raises ValueError for a mount that policy must not name.
+    Raises EnclosureError for a mount that policy must not name.
     """
     top, policy = parts.workspace.repo, parts.policy.sandbox
-    tools = toolchain.detect(
-        parts.argv[0], environ=environ, home=str(Path.home()), workdir=top, extra=policy.mount
-    )
+    try:
+        tools = toolchain.detect(
+            parts.argv[0], environ=environ, home=str(Path.home()), workdir=top, extra=policy.mount
+        )
+    except ValueError as error:
+        raise EnclosureError("mount-refused", f"{error}.", "Take it out of `sandbox.mount`.") from error
     shown = absent.view(tools.path, keep=policy.tools.keep, only=policy.tools.only)
     env = environment(
         environ,
@@ -57,7 +61,7 @@ def enclosure(parts: Parts, environ: Mapping[str, str]) -> Enclosure:
     )
     return Enclosure(
         argv=parts.argv,
-        workdir=os.path.join(top, parts.workspace.prefix) if parts.workspace.prefix else top,
+        workdir=_workdir(parts.workspace),
         mounts=(
             *base_mounts(look_at_system(), home=HOME, uid=parts.uid, gid=parts.gid),
             *tools.mounts,
@@ -73,6 +77,12 @@ def enclosure(parts: Parts, environ: Mapping[str, str]) -> Enclosure:
         terminal=parts.terminal,
         limits=parts.limits,
     )
+
+
+def _workdir(workspace: Workspace) -> str:
+    """Where the person stood; the top, where that folder is not part of what was carried over."""
+    carried = workspace.prefix and Path(workspace.clone, workspace.prefix).is_dir()
+    return os.path.join(workspace.repo, workspace.prefix) if carried else workspace.repo
 
 
 def _own_files(parts: Parts) -> list[Mount]:

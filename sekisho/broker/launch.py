@@ -6,7 +6,6 @@ sockets exist, and what connects early waits in the kernel.
 
 import contextlib
 import os
-import subprocess
 import time
 from pathlib import Path
 
@@ -15,15 +14,20 @@ import msgspec
 from netpolicy.proxy import ca, trust
 from sandbox import launch as sandbox_launch
 from sandbox import workspace
+from sandbox.errors import EnclosureError
 from sandbox.pipes import Pipes
+from sandbox.recording import Recording
 from sandbox.running import Running
 from sandbox.spec import Limits
 from sandbox.terminal import Terminal, is_interactive
-from sekisho.broker import brief, finish, inside, notes
+from sekisho.broker import brief, finish, inside, notes, person
 from sekisho.broker.config import SessionConfig
+from sekisho.broker.limiting import Guard, strictest
 from sekisho.broker.settings import Pinned, encode
+from sekisho.broker.signals import interruptible, keeping
 from sekisho.broker.supervise import GatekeeperProcess
 from sekisho.core.lifecycle import State
+from sekisho.core.problem import PolicyError, Problem
 from sekisho.store.files import write_atomic
 from sekisho.store.handoff import Handoff
 from sekisho.store.paths import cache_dir, state_dir
@@ -34,10 +38,15 @@ from sekisho.store.store import Store
 
 TOLD_BEFORE = (State.DONE, State.DENIED, State.FAILED, State.VOID, State.EXPIRED)
 MOST_TOLD = 20
+CAST = "terminal.cast"  # in the session's logs
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What a person asked for: a command in a project under a policy."""
+    """What a person asked for: a command in a project under a policy.
+
+    Of `limits` and those of the policy the stricter ones hold. `record` is where a terminal's session is
+    recorded instead of in its logs.
+    """
 
     argv: tuple[str, ...]
     project: Path
@@ -47,6 +56,15 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     from_ref: str | None = None
     limits: Limits = Limits()
     wait: float = 0.0
+    record: Path | None = None
+
+    @property
+    def all_limits(self) -> Limits:
+        """The limits that hold."""
+        asked = self.pinned.policy.sandbox.limits
+        return strictest(
+            self.limits, Limits(memory=asked.memory, pids=asked.pids, cpus=asked.cpus, time=asked.time)
+        )
 
 
 class Ended(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,22 +76,37 @@ class Ended(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def run(store: Store, request: Request) -> Ended:
-    """Run a session. Raises EnclosureError, WorkspaceError or StoreBroken; then no command was run."""
-    folder = store.sessions.create()
-    record = _record(folder.id, request)
-    folder.save(record)
+    """Run a session. Raises EnclosureError, WorkspaceError, PolicyError, StoreBroken or Interrupted; then
+    no command was run, or it was ended."""
+    with interruptible():
+        folder = store.sessions.create()
+        folder.save(_record(folder.id, request))
+        try:
+            status, because, gatekeeper = _session(store, request, folder)
+        except BaseException as error:
+            with keeping():
+                _abandon(store, folder, error)
+            raise
+        with keeping():
+            gatekeeper.stop()
+            handoff = finish.finish(store, folder, status=status, because=because)
+    return Ended(status=status, handoff=handoff, folder=folder.path)
+
+
+def _session(
+    store: Store, request: Request, folder: SessionFolder
+) -> tuple[int, str, GatekeeperProcess]:
+    """Status, why it ended, and the gatekeeper that still lives."""
     files = _trust_files(request.pinned, folder)
-    config = _config(folder, request, files)
+    who = person.read(request.project)
+    config = _config(folder, request, files, who.remotes)
     gatekeeper = GatekeeperProcess(config, folder.logs / "gatekeeper.log", lambda s: _died(folder, s))
     try:
-        status, because = _enclosed(store, request, folder, files, gatekeeper)
-    except BaseException as error:
-        _abandon(store, folder, error)
-        raise
-    finally:
+        status, because = _enclosed(store, request, folder, who, gatekeeper)
+    except BaseException:
         gatekeeper.stop()
-    handoff = finish.finish(store, folder, status=status, because=because)
-    return Ended(status=status, handoff=handoff, folder=folder.path)
+        raise
+    return status, because, gatekeeper
 
 
 def _record(session: str, request: Request) -> SessionRecord:
@@ -139,7 +172,7 @@ def _enclosed(
     """Run the command; its status and why it ended."""
     policy = request.pinned.policy.sandbox
     made = workspace.create(
-        request.project,
+        request.folder,
         folder.work / "tree",
         folder.id,
         carry=policy.carry,

@@ -69,6 +69,7 @@ def run(
         request = Request(
             argv=tuple(command),
             project=project,
+            folder=Path.cwd(),
             pinned=pinned,
             handoff=handoff or _earlier_handoff(store, continues),
             continues=continues,

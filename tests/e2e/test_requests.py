@@ -39,7 +39,7 @@ def hold_of(world: World, session: Session, path: str) -> dict[str, object]:
 
 def test_the_agent_is_told_at_once_and_nothing_arrives(world: World, bodies: Session) -> None:
     assert "HTTP/1.1 403 Held H-" in bodies.out
-    assert "sekisho-hold: H-" in bodies.out.lower()
+    assert "\nsekisho-hold: h-" in bodies.out.lower()
     assert "curl 22" in bodies.out
     problem = json.loads(next(line for line in bodies.out.splitlines() if line.startswith("{")))
     assert problem["hold"] == hold_of(world, bodies, "/json")["id"]

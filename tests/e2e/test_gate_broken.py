@@ -1,0 +1,278 @@
+"""A broken gate closes the outside only: local work and reads go on, nothing recorded is lost."""
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.world import Live, World, command_line, descendants, wait_for
+from tests.support.git import git_output
+from tests.support.needs import needs, skip_or_fail
+
+pytestmark = [pytest.mark.sandbox, needs("bwrap", "git", "curl")]
+
+# Does what it is told, one line of output for each line of input.
+OBEY = r"""
+while read -r act name; do
+  case $act in
+    work) echo "$name" >> work.txt; git add work.txt; git commit --quiet -m "$name" && echo "did $name";;
+    read) curl -sS -m 20 -o /dev/null -w '%{http_code}\n' "https://api.test/$name" 2>&1;;
+    write) curl -sS -m 20 -d x=1 "https://api.test/$name" 2>&1 | tr '\n' ' '; echo;;
+    push) git push origin "HEAD:refs/heads/$name" 2>&1 | tr '\n' ' '; echo;;
+  esac
+done
+"""
+
+
+FIN = 1  # the kernel counts the end of an earlier read's connection as one byte
+
+
+def does(live: Live, line: str) -> str:
+    live.tell(line)
+    return live.says()
+
+
+def ends(live: Live) -> dict[str, object]:
+    """Close its input; the handoff as JSON."""
+    assert live.process.stdin is not None
+    live.process.stdin.close()
+    live.process.stdin = None
+    return live.end().handoff
+
+
+def state(world: World) -> Path:
+    return world.sekisho.home / "state"
+
+
+@contextmanager
+def locked(world: World) -> Iterator[None]:
+    """Another process keeps the ledger for itself."""
+    with closing(sqlite3.connect(state(world) / "ledger.db", isolation_level=None)) as conn:
+        conn.execute("BEGIN EXCLUSIVE")
+        try:
+            yield
+        finally:
+            conn.execute("ROLLBACK")
+
+
+@contextmanager
+def headless(world: World) -> Iterator[None]:
+    """The journal's head is gone."""
+    head = state(world) / "journal.head"
+    head.rename(head.with_suffix(".away"))
+    try:
+        yield
+    finally:
+        head.with_suffix(".away").rename(head)
+
+
+@contextmanager
+def scribbled(world: World) -> Iterator[None]:
+    """The journal's head is not what was sealed."""
+    head = state(world) / "journal.head"
+    good = head.read_bytes()
+    head.write_bytes(good.replace(b'"seq": ', b'"seq": 9'))
+    try:
+        yield
+    finally:
+        head.write_bytes(good)
+
+
+@pytest.mark.parametrize(
+    ("breaks", "reason"),
+    [(locked, "locked"), (headless, "head is missing"), (scribbled, "not sealed")],
+    ids=["locked", "headless", "scribbled"],
+)
+def test_a_ledger_in_trouble_stops_writes_and_nothing_else(world: World, breaks: object, reason: str) -> None:
+    assert callable(breaks)
+    before = world.upstream.journal.writes()
+    with world.running(OBEY) as live:
+        assert does(live, "read warm") == "200"
+        with breaks(world):
+            received = world.upstream.received()
+            refused = does(live, f"write {reason.split()[-1]}")
+            assert world.upstream.received() - received <= FIN
+            assert "gate broken" in refused
+            assert reason in refused
+            assert does(live, "work local") == "did local"
+            assert does(live, "read still") == "200"
+            pushed = does(live, "push broken")
+            assert "gate broken" in pushed
+            assert "[remote rejected]" in pushed
+        assert "held (H-" in does(live, f"write well-{reason.split()[-1]}")
+        handoff = ends(live)
+    assert world.upstream.journal.writes() == before
+    assert any(reason in note for note in handoff["gate_broken"])  # type: ignore[attr-defined]
+    assert [commit["subject"] for commit in handoff["commits"]] == ["local"]  # type: ignore[attr-defined]
+    assert "the journal is whole" in world.told("audit", "verify").out
+
+
+def test_a_killed_gatekeeper_closes_the_outside_and_comes_back(world: World) -> None:
+    with world.running(OBEY) as live:
+        assert "held (H-" in does(live, "write before")
+        first = live.kill_gatekeeper()
+        assert does(live, "work meanwhile") == "did meanwhile"
+        killed = time.monotonic()
+        assert does(live, "read after") == "200"  # waits in the kernel, on the same sockets
+        took = time.monotonic() - killed
+        assert live.gatekeeper() != first
+        assert "held (H-" in does(live, "write after")
+        handoff = ends(live)
+    assert took < 8  # about 1 second on an idle machine
+    assert any("ended unasked" in note for note in handoff["gate_broken"])  # type: ignore[attr-defined]
+    assert len(handoff["held"]) == 2  # type: ignore[arg-type]
+    assert not [w for w in world.writes() if w["path"] in ("/before", "/after")]
+    assert "the journal is whole" in world.told("audit", "verify").out
+
+
+def test_a_gatekeeper_killed_under_a_stream_cuts_it_at_once(world: World) -> None:
+    script = r"""
+    curl -sS -N -m 30 'https://api.test/events?every=1' ; echo "cut $?"
+    curl -sS -m 20 -o /dev/null -w '%{http_code}\n' https://api.test/again
+    """
+    with world.running(script) as live:
+        assert live.says() == "id: 1"
+        live.kill_gatekeeper()
+        killed = time.monotonic()
+        while not (line := live.says()).startswith("cut"):
+            assert line.startswith(("id:", "data:")) or not line
+        assert time.monotonic() - killed < 5
+        assert line != "cut 0"
+        assert live.says() == "200"
+        live.end()
+
+
+def test_a_gatekeeper_killed_while_a_call_waits_uses_nothing_up(world: World) -> None:
+    """The hold stays pending; the client is cut off, not told that it was sent."""
+    script = r"""
+    curl -sS -m 60 -d x=1 https://api.test/waits; echo "curl $?"
+    """
+    with world.running(script, "--wait", "30s") as live:
+        hold = wait_for(
+            lambda: next((h for h in world.holds() if h["target"].endswith("/waits")), None), seconds=20
+        )
+        live.kill_gatekeeper()
+        assert live.says() in ("curl 52", "curl 56", "curl 35", "curl 92")
+        live.end()
+    assert world.state(hold) == "pending"
+    assert not [w for w in world.writes() if w["path"] == "/waits"]
+
+
+def test_a_killed_launcher_leaves_nothing_alive_and_a_handoff(world: World) -> None:
+    script = OBEY + "sleep 1000"
+    with world.running(f"(setsid sleep 1001 &) ; {script}") as live:
+        assert "held (H-" in does(live, "write orphan")
+        assert does(live, "work orphan") == "did orphan"
+        folder, gatekeeper = live.folder, live.gatekeeper()
+        of_session = [pid for pid in descendants(live.process.pid) if pid != gatekeeper]
+        assert any("1001" in command_line(pid) for pid in of_session)
+        os.kill(live.process.pid, signal.SIGKILL)
+        wait_for(lambda: not any(map(runs, of_session)), seconds=5)
+        wait_for(lambda: (folder / "handoff.json").exists() and not runs(gatekeeper), seconds=20)
+    handoff = json.loads((folder / "handoff.json").read_text())
+    assert handoff["exit_status"] is None
+    assert "launcher" in handoff["ended_because"]
+    assert [act["target"] for act in handoff["held"]] == ["https://api.test/orphan"]
+    assert [commit["subject"] for commit in handoff["commits"]] == ["orphan"]
+    assert git_output("show", f"refs/sekisho/{folder.name}/tree:work.txt", cwd=world.repository) == "orphan"
+
+
+def runs(pid: int) -> bool:
+    """Whether a process lives; a zombie does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in ("Z", "X")
+    except OSError:
+        return False
+
+
+def test_both_killed_at_once_is_finished_by_the_next_command(world: World) -> None:
+    with world.running(OBEY) as live:
+        assert does(live, "work both") == "did both"
+        folder, gatekeeper = live.folder, live.gatekeeper()
+        os.kill(live.process.pid, signal.SIGSTOP)  # it must not start another gatekeeper
+        os.kill(gatekeeper, signal.SIGKILL)
+        os.kill(live.process.pid, signal.SIGKILL)
+        live.process.wait(10)
+    assert not (folder / "handoff.json").exists()
+    records = json.loads(world.told("sessions", "list", "--json").out)
+    assert next(r["state"] for r in records if r["id"] == folder.name) == "ended"
+    handoff = json.loads((folder / "handoff.json").read_text())
+    assert [commit["subject"] for commit in handoff["commits"]] == ["both"]
+
+
+def test_a_ledger_damaged_under_way_stops_writes_and_the_work_is_kept(world: World) -> None:
+    """Last in this file: the world's ledger is gone afterwards."""
+    with world.running(OBEY) as live:
+        assert "held (H-" in does(live, "write sound")
+        for name in ("ledger.db", "ledger.db-wal"):
+            path = state(world) / name
+            path.write_bytes(os.urandom(path.stat().st_size))
+        live.kill_gatekeeper()  # what it had in memory is gone, too
+        assert does(live, "work damaged") == "did damaged"
+        received = world.upstream.received()
+        refused = does(live, "write damaged")
+        assert world.upstream.received() - received <= FIN
+        assert "gate broken" in refused
+        assert "damaged" in refused
+        assert does(live, "read damaged") == "200"
+        handoff = ends(live)
+    assert any("damaged" in note for note in handoff["gate_broken"])  # type: ignore[attr-defined]
+    assert [commit["subject"] for commit in handoff["commits"]] == ["damaged"]  # type: ignore[attr-defined]
+    for command in (("approvals", "list"), ("run", "--policy", str(world.policy), "--", "touch", "ran")):
+        told = world.told(*command, status=69)
+        assert "damaged" in told.err
+        assert "Traceback" not in told.err
+    assert not (world.repository / "ran").exists()
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 24 MiB."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    argv = ["mount", "-t", "tmpfs", "-o", "size=24m,mode=0700", "sekisho-test", str(folder)]
+    if os.geteuid() != 0 or subprocess.run(argv, capture_output=True).returncode:
+        skip_or_fail("needs root and the right to mount")
+    yield folder
+    subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+def fill(path: Path) -> None:
+    """Write until there is no room."""
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT)
+    with suppress(OSError):
+        while os.write(fd, bytes(1 << 12)):
+            pass
+    os.close(fd)
+
+
+@pytest.mark.root
+def test_a_full_disk_stops_writes_and_is_told(world: World, small_disk: Path) -> None:
+    other = World(
+        world.folder,
+        world.upstream,
+        type(world.sekisho)(world.sekisho.home, world.repository, {"SEKISHO_STATE_DIR": str(small_disk)}),
+        world.repository,
+        world.policy,
+    )
+    with other.running(OBEY) as live:
+        assert does(live, "read warm") == "200"
+        filler = small_disk / "filler"
+        fill(filler)
+        received = world.upstream.received()
+        refused = does(live, "write full")
+        assert world.upstream.received() - received <= FIN
+        assert "gate broken" in refused
+        assert does(live, "read full") == "200"
+        filler.unlink()
+        assert does(live, "work room") == "did room"
+        assert "held (H-" in does(live, "write room")
+        handoff = ends(live)
+    assert len(handoff["held"]) == 1  # type: ignore[arg-type]
