@@ -1,16 +1,26 @@
 """setuptools hooks: the wheel holds the compiled client where a compiler is at hand, else the Python one alone.
 
-Imported by the build alone: setuptools is no dependency of the product.
+Loaded by setuptools alone, by its path and before the package can be imported; setuptools is no dependency of
+the product and has no types.
 """
 
+# mypy: disable-error-code="import-untyped,misc,no-any-return"
 import sys
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from sysconfig import get_platform
 
 from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_py import build_py
 
-from shim.compiling import compile_client
+
+def _compile(source: Path, target: Path) -> None:
+    found = spec_from_file_location("compiling", Path(__file__).with_name("compiling.py"))
+    assert found is not None
+    assert found.loader is not None
+    module = module_from_spec(found)
+    found.loader.exec_module(module)
+    module.compile_client(source, target)
 
 
 class BuildWithClient(build_py):
@@ -22,7 +32,7 @@ class BuildWithClient(build_py):
             return
         folder = Path(self.build_lib) / "shim"
         if (folder / "client.c").is_file():
-            compile_client(folder / "client.c", folder / "client.bin")
+            _compile(folder / "client.c", folder / "client.bin")
 
 
 class WheelForPlatform(bdist_wheel):

@@ -6,9 +6,9 @@ described in protocol.py, the table for times without a gatekeeper in offline.py
 guards nothing: who avoids it still stands before the namespace and the proxy.
 """
 
-import sys
-
+import _socket
 import posix
+import sys
 
 SOCKET = b"/run/sekisho/agent.sock"
 TABLE = b".offline"
@@ -18,13 +18,17 @@ BROKEN, ABSENT = 69, 127
 STATUSES = (b"75", b"77", b"69", b"127")
 # What decides where a command goes or what it runs; never a secret.
 VARIABLES = (
-    "PATH HOME TMPDIR GIT_DIR GIT_WORK_TREE GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM GIT_CONFIG_PARAMETERS GIT_SSH_COMMAND GIT_SSH "
-    "GIT_EXTERNAL_DIFF GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_PAGER GIT_ASKPASS GIT_PROXY_COMMAND GIT_EXEC_PATH GIT_CONFIG_COUNT "
-    "EDITOR VISUAL PAGER LD_PRELOAD LD_AUDIT LD_LIBRARY_PATH WGETRC CURL_HOME http_proxy https_proxy HTTP_PROXY HTTPS_PROXY "
-    "ALL_PROXY NO_PROXY no_proxy PGHOST PGSERVICE MYSQL_HOST DOCKER_HOST DOCKER_CONTEXT KUBECONFIG AWS_PROFILE AWS_ENDPOINT_URL "
-    "AWS_REGION GH_REPO GH_HOST TF_CLI_ARGS TF_CLI_ARGS_apply TF_WORKSPACE RSYNC_RSH NODE_OPTIONS PYTHONPATH RUBYOPT PERL5OPT "
-    "SEKISHO_SESSION"
-).encode().split()
+    (
+        b"PATH HOME TMPDIR GIT_DIR GIT_WORK_TREE GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM GIT_CONFIG_PARAMETERS GIT_SSH_COMMAND GIT_SSH "
+        b"GIT_EXTERNAL_DIFF GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_PAGER GIT_ASKPASS GIT_PROXY_COMMAND GIT_EXEC_PATH GIT_CONFIG_COUNT "
+        b"EDITOR VISUAL PAGER LD_PRELOAD LD_AUDIT LD_LIBRARY_PATH WGETRC CURL_HOME http_proxy https_proxy HTTP_PROXY HTTPS_PROXY "
+        b"ALL_PROXY NO_PROXY no_proxy PGHOST PGSERVICE MYSQL_HOST DOCKER_HOST DOCKER_CONTEXT KUBECONFIG AWS_PROFILE AWS_ENDPOINT_URL "
+        b"AWS_REGION GH_REPO GH_HOST TF_CLI_ARGS TF_CLI_ARGS_apply TF_WORKSPACE RSYNC_RSH NODE_OPTIONS PYTHONPATH RUBYOPT PERL5OPT "
+        b"SEKISHO_SESSION"
+    )
+
+    .split()
+)
 
 
 def main() -> int:
@@ -113,7 +117,11 @@ def _find(name: bytes, path: bytes, folder: bytes, own: bytes) -> bytes:
 def _request(
     tool: bytes, folder: bytes, name: bytes, arguments: "list[bytes]", environment: "dict[bytes, bytes]"
 ) -> bytes:
-    known = [key for key in environment if key in VARIABLES or key.startswith((b"GIT_CONFIG_KEY_", b"GIT_CONFIG_VALUE_"))]
+    known = [
+        key
+        for key in environment
+        if key in VARIABLES or key.startswith((b"GIT_CONFIG_KEY_", b"GIT_CONFIG_VALUE_"))
+    ]
     known = known[:1000]
     fields = [b"1", b"exec", tool, folder, b"%d" % (len(arguments) + 1), name]
     fields += arguments
@@ -126,8 +134,6 @@ def _request(
 def _ask(request: bytes) -> "list[bytes] | None":
     """The answer's fields, None if there is no answer that can be trusted in time."""
     try:
-        import _socket
-
         connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM | _socket.SOCK_CLOEXEC)
         try:
             end = posix.times().elapsed + DEADLINE
@@ -137,43 +143,50 @@ def _ask(request: bytes) -> "list[bytes] | None":
             return _answer(connection, end)
         finally:
             connection.close()
-    except (OSError, ImportError, ValueError):
+    except (OSError, ValueError):
         return None
 
 
-def _answer(connection: "object", end: float) -> "list[bytes] | None":
+def _answer(connection: "_socket.socket", end: float) -> "list[bytes] | None":
     received = b""
     while True:
-        left = end - posix.times().elapsed
-        if left <= 0 or len(received) > MAX_ANSWER:
+        size = _frame_size(received)
+        if size < 0:
             return None
-        connection.settimeout(left)  # type: ignore[attr-defined]
-        chunk = connection.recv(65536)  # type: ignore[attr-defined]
-        if not chunk:
-            return None
-        received += chunk
-        head, colon, rest = received.partition(b":")
-        if not head.isdigit() or len(head) > 6:
-            return None
-        size = int(head)
-        if size > MAX_ANSWER:
-            return None
-        while colon and len(rest) > size:
-            fields = rest[:size].split(b"\0")
-            if rest[size : size + 1] != b"," or fields[-1:] != [b""] or fields[:1] != [b"1"]:
+        if len(received) < size or not size:
+            left = end - posix.times().elapsed
+            if left <= 0:
                 return None
-            fields = fields[1:-1]
-            if fields == [b"run"] or (len(fields) == 3 and fields[0] == b"refuse" and fields[1] in STATUSES):
-                return fields
-            if len(fields) != 3 or fields[0] != b"wait" or not fields[1].isdigit() or len(fields[1]) > 5:
+            connection.settimeout(left)
+            chunk = connection.recv(65536)
+            if not chunk:
                 return None
-            _say(fields[2])
-            end = posix.times().elapsed + int(fields[1])
-            received = rest[size + 1 :]
-            head, colon, rest = received.partition(b":")
-            size = int(head) if head.isdigit() and len(head) < 7 else MAX_ANSWER + 1
-            if size > MAX_ANSWER and received:
-                return None
+            received += chunk
+            continue
+        fields = received[:size].split(b":", 1)[1][:-1].split(b"\0")
+        received = received[size:]
+        if fields[:1] != [b"1"] or fields[-1:] != [b""]:
+            return None
+        fields = fields[1:-1]
+        if fields == [b"run"] or (len(fields) == 3 and fields[0] == b"refuse" and fields[1] in STATUSES):
+            return fields
+        if len(fields) != 3 or fields[0] != b"wait" or not fields[1].isdigit() or len(fields[1]) > 5:
+            return None
+        _say(fields[2])
+        end = posix.times().elapsed + int(fields[1])
+
+
+def _frame_size(received: bytes) -> int:
+    """The size of the frame that begins here: 0 while it is not told, -1 if there is none."""
+    head, colon, rest = received.partition(b":")
+    if not colon:
+        return 0 if not head or (head.isdigit() and len(head) <= 6) else -1
+    if not head.isdigit() or len(head) > 6 or int(head) > MAX_ANSWER:
+        return -1
+    size = int(head)
+    if len(rest) > size and rest[size : size + 1] != b",":
+        return -1
+    return len(head) + size + 2
 
 
 def _say(text: bytes) -> None:
@@ -202,7 +215,9 @@ def _without_gatekeeper(
     table = _read((own.rsplit(b"/", 1)[0] if b"/" in own else b".") + b"/" + TABLE, 1024 * 1024)
     if gated(table, name, arguments):
         _say(
-            b"sekisho: the gatekeeper does not answer, so " + name + b" is not run: it could change something "
+            b"sekisho: the gatekeeper does not answer, so "
+            + name
+            + b" is not run: it could change something "
             b"outside or lose work.\nLocal work goes on. Leave this step for the handoff; do not try it again now."
         )
         return BROKEN

@@ -14,7 +14,13 @@ from shim.handlers.gitverbs import VERBS
 from shim.observe import observe
 
 _INSPECTED = frozenset(("curl", "wget", "http", "https", "xh"))  # the closed network stops them by itself
-_ALIASED = {"gh": "gh-verbs", "glab": "glab-verbs", "npm": "npm-verbs", "pnpm": "npm-verbs", "yarn": "npm-verbs"}
+_ALIASED = {
+    "gh": "gh-verbs",
+    "glab": "glab-verbs",
+    "npm": "npm-verbs",
+    "pnpm": "npm-verbs",
+    "yarn": "npm-verbs",
+}
 _PROBES = ((), ("host", "word"), ("word", "host:path"))  # a tool with a language of its own: its worst use
 _RUN = (Effect.READ, Effect.LOCAL)
 _GIT_PAIRS = (
@@ -52,7 +58,9 @@ def _from_grammar(name: str, known: Tool) -> Iterator[str]:
         yield f"{'r' if effect in _RUN else 'g'} {pattern}"
     for rule in known.raises:
         if rule.effect not in _RUN and rule.value == "*":
-            verbs = [verb.split()[0] for verb in rule.verbs] or sorted({p.split()[0] for p, _ in known.patterns()})
+            verbs = [verb.split()[0] for verb in rule.verbs] or sorted(
+                {p.split()[0] for p, _ in known.patterns()}
+            )
             yield from (f"o {verb} {option}" for verb in verbs for option in rule.option.split())
 
 

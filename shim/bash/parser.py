@@ -4,6 +4,7 @@ Grammar: the bash reference manual, section "Shell Commands".
 """
 
 import re
+from collections.abc import Callable
 
 from shim.bash.nodes import (
     AndOr,
@@ -145,7 +146,7 @@ class _Parser:
     def command(self, closers: frozenset[str]) -> Command:
         self.spaces()
         keyword = self.keyword()
-        compound = {
+        compounds: dict[str, Callable[[], Command]] = {
             "if": self.if_command,
             "for": self.for_command,
             "select": self.for_command,
@@ -156,9 +157,9 @@ class _Parser:
             "{": self.brace_group,
             "function": self.function_command,
             "coproc": self.coproc_command,
-        }.get(keyword)
-        if compound is not None:
-            return compound()
+        }
+        if keyword in compounds:
+            return compounds[keyword]()
         if self.cursor.peek(2) == "((" and (arithmetic := self.arithmetic_command()):
             return arithmetic
         if self.cursor.peek() == "(":

@@ -114,9 +114,8 @@ def _from_environment(call: Call) -> list[tuple[str, str]]:
         call.unknown("GIT_CONFIG_COUNT", "settings cannot be told", code="environment")
         count = "0"
     for number in range(min(int(count), 100)):
-        key = call.variable(f"GIT_CONFIG_KEY_{number}")
-        value = call.variable(f"GIT_CONFIG_VALUE_{number}")
-        out.append((HOLE if key is None else key, HOLE if value is None else value))
+        pair = [call.variable(f"GIT_CONFIG_{part}_{number}") for part in ("KEY", "VALUE")]
+        out.append((pair[0] or HOLE, HOLE if pair[1] is None else pair[1]))
     return out
 
 

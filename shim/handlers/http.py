@@ -1,7 +1,6 @@
 """curl, wget and httpie: the method on the wire and the host decide."""
 
 import re
-from itertools import product
 
 from sekisho.core.action import Effect
 from shim.address import authority, is_inner_host, is_loopback_host, is_uncertain_host

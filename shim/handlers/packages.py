@@ -5,7 +5,7 @@ import re
 from sekisho.core.action import Effect
 from shim.call import Call, Handler
 from shim.grammar import tool
-from shim.options import Parsed, parse, spec
+from shim.options import parse, spec
 from shim.table import judge_by_table
 from shim.text import HOLE, known
 
@@ -148,8 +148,8 @@ def node_manager(call: Call) -> str | None:
         _node_exec(call, verb)
     elif (
         verb in _TESTING
-        or verb in ("start", "build")
-        and call.name != "npm"
+        or (verb in ("start", "build")
+        and call.name != "npm")
         or verb in ("start", "stop", "restart")
     ):
         call.does(Effect.LOCAL, verb, "runs the project's own tests or server")
@@ -279,9 +279,7 @@ def maven(call: Call) -> str | None:
         call.does(Effect.READ, call.name, "prints help")
         return HOLE
     phases = frozenset(
-        """validate initialize generate-sources process-sources generate-resources process-resources compile
-        process-classes generate-test-sources test-compile process-test-classes test prepare-package package
-        pre-integration-test integration-test post-integration-test verify install clean site""".split()
+        ["validate", "initialize", "generate-sources", "process-sources", "generate-resources", "process-resources", "compile", "process-classes", "generate-test-sources", "test-compile", "process-test-classes", "test", "prepare-package", "package", "pre-integration-test", "integration-test", "post-integration-test", "verify", "install", "clean", "site"]
     )
     for goal in parsed.words:
         plugin = goal.split(":", 1)[0]

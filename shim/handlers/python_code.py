@@ -80,12 +80,10 @@ def _setup(call: Call, commands: list[str]) -> None:
 
 
 _READING = frozenset(
-    "json.tool site sysconfig platform timeit calendar this ast tokenize dis inspect pydoc pyclbr tabnanny "
-    "trace base64 quopri uu gzip.list webbrowser.list keyword".split()
+    ["json.tool", "site", "sysconfig", "platform", "timeit", "calendar", "this", "ast", "tokenize", "dis", "inspect", "pydoc", "pyclbr", "tabnanny", "trace", "base64", "quopri", "uu", "gzip.list", "webbrowser.list", "keyword"]
 )
 _LOCAL = frozenset(
-    "venv virtualenv http.server compileall ensurepip unittest doctest build py_compile zipfile tarfile zipapp "
-    "cProfile profile pdb test lib2to3 SimpleHTTPServer idlelib turtledemo gzip sqlite3 asyncio".split()
+    ["venv", "virtualenv", "http.server", "compileall", "ensurepip", "unittest", "doctest", "build", "py_compile", "zipfile", "tarfile", "zipapp", "cProfile", "profile", "pdb", "test", "lib2to3", "SimpleHTTPServer", "idlelib", "turtledemo", "gzip", "sqlite3", "asyncio"]
 )
 
 
@@ -391,7 +389,9 @@ class _Code(ast.NodeVisitor):
             target = f"{self.dotted(node.args[0])}.{self._text(node, 1)}"
             if self._kind(target):
                 self.call.unknown(target, "a function that acts is handed on", code="dynamic-command")
-        elif name in ("__import__", "importlib.import_module") and isinstance(literal, str) and known(literal):
+        elif (
+            name in ("__import__", "importlib.import_module") and isinstance(literal, str) and known(literal)
+        ):
             self._imported(literal)
         else:
             self.call.unknown(name, f"what {name} does cannot be told", code="dynamic-command")

@@ -9,9 +9,7 @@ from shim.paths import REGENERABLE, REGENERABLE_NAMES
 from shim.text import HOLE, WILD, known
 
 _FIND_VALUE = frozenset(
-    """-name -iname -path -ipath -wholename -regex -iregex -type -xtype -size -mtime -mmin -atime -amin -ctime -cmin
-    -newer -anewer -cnewer -user -group -uid -gid -perm -maxdepth -mindepth -links -inum -fstype -lname -ilname -used
-    -printf -samefile -context -regextype""".split()
+    ["-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex", "-type", "-xtype", "-size", "-mtime", "-mmin", "-atime", "-amin", "-ctime", "-cmin", "-newer", "-anewer", "-cnewer", "-user", "-group", "-uid", "-gid", "-perm", "-maxdepth", "-mindepth", "-links", "-inum", "-fstype", "-lname", "-ilname", "-used", "-printf", "-samefile", "-context", "-regextype"]
 )
 
 

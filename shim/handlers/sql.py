@@ -186,8 +186,8 @@ def hosts_of(call: Call, parsed: Parsed, options: str, variables: str, words: li
         if "://" in word or word.startswith(HOLE):
             hosts.append(authority(word)[1] if known(authority(word)[1]) else HOLE)
             hosts += re.findall(r"[?&]host=([^&]*)", word)
-        elif found := re.findall(r"\bhost(?:addr)?\s*=\s*'?([^'\s]+)", word):
-            hosts += found
+        else:
+            hosts += re.findall(r"\bhost(?:addr)?\s*=\s*'?([^'\s]+)", word)
     if not hosts:
         hosts = [found for name in variables.split() if (found := call.variable(name))]
         hosts = [authority(host)[1] if "://" in host else host for host in hosts]
@@ -219,10 +219,18 @@ def psql(call: Call) -> str | None:
     elif not texts:
         call.unknown(target, "an interactive session", code="dynamic-command")
     for path in parsed.all("-o", "--output", "-L", "--log-file"):
-        call.shell(path[1:]) if path.startswith("|") else call.writes(path)
+        _prints_to(call, path)
     for text in texts:
         run_statements(call, _psql_commands(call, text), place, target)
     return HOLE
+
+
+def _prints_to(call: Call, path: str) -> None:
+    """A file, or after a bar a command that gets the output."""
+    if path.startswith("|"):
+        call.shell(path[1:], stdin=HOLE)
+    elif path:
+        call.writes(path)
 
 
 def _psql_commands(call: Call, text: str) -> str:
@@ -345,7 +353,7 @@ def _sqlite_commands(call: Call, text: str) -> str:
             call.shell(match[1], name="sqlite3")
         elif match := re.match(r"\.(output|once|log|excel|clone|save|backup)\b\s*(?:main\s+)?(.*)", stripped):
             path = match[2].strip().strip("'\"")
-            call.shell(path[1:]) if path.startswith("|") else (path and call.writes(path))
+            _prints_to(call, path)
         elif re.match(r"\.import\b", stripped):
             kept.append("insert")
         elif re.match(r"\.restore\b", stripped):

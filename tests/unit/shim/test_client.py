@@ -235,7 +235,9 @@ def test_the_environment_reaches_the_tool_unchanged(stand: Stand) -> None:
     (stand.tools / "git").write_text("#!/bin/sh\nexec /usr/bin/env\n")
     with stand.broker(running):
         done = stand.run("git", "x", LC_ALL="C", ODD="a=b")
-    kept = {line for line in done.stdout.splitlines() if not line.startswith(("PWD=", "SHLVL=", "_=", "OLDPWD="))}
+    kept = {
+        line for line in done.stdout.splitlines() if not line.startswith(("PWD=", "SHLVL=", "_=", "OLDPWD="))
+    }
     path = f"{stand.shims}:{stand.tools}:/usr/bin:/bin"
     assert kept == {f"PATH={path}", "LC_ALL=C", "ODD=a=b"}
 
@@ -319,7 +321,11 @@ def test_the_python_client_imports_almost_nothing(tmp_path: Path) -> None:
         [sys.executable, "-ISE", "-X", "importtime", str(client_source())],
         env={"PATH": "/nowhere"}, capture_output=True, text=True, timeout=20, check=False,
     )  # fmt: skip
-    imported = {line.rsplit("|", 1)[-1].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
+    imported = {
+        line.rsplit("|", 1)[-1].strip()
+        for line in done.stderr.splitlines()
+        if line.startswith("import time:")
+    }
     assert "_socket" in imported
     assert not imported & {"socket", "re", "enum", "json", "os", "site", "typing", "shlex", "selectors"}
 

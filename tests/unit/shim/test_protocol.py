@@ -34,7 +34,11 @@ requests = st.builds(
 )
 answers: st.SearchStrategy[Answer] = st.one_of(
     st.just(Run()),
-    st.builds(Refuse, status=st.sampled_from(sorted(STATUSES)), text=st.text(max_size=50).map(lambda t: t.replace("\0", ""))),
+    st.builds(
+        Refuse,
+        status=st.sampled_from(sorted(STATUSES)),
+        text=st.text(max_size=50).map(lambda t: t.replace("\0", "")),
+    ),
     st.builds(Wait, seconds=st.integers(1, 86_400), text=st.just("a person is asked")),
 )
 
