@@ -13,6 +13,7 @@ from sekisho.store.files import write_atomic
 from sekisho.store.holds import Hold
 
 EVERY = 0.5  # seconds
+SWEEP = 60.0  # seconds
 FOLDER = "decisions"
 TOLD = {
     State.APPROVED: "approved; it is being sent, or waits to be sent",
@@ -28,10 +29,14 @@ TOLD = {
 
 async def deliver(door: Door, session: str, folder: Path, changed: Callable[[Hold], None]) -> None:
     """Poll until cancelled. `folder` is the session's, outside; `changed` is told of every change."""
-    seen = 0
+    seen, swept = 0, -SWEEP
+    loop = asyncio.get_running_loop()
     while True:
         await asyncio.sleep(EVERY)
         try:
+            if loop.time() - swept >= SWEEP:
+                swept = loop.time()
+                await asyncio.to_thread(_sweep, door)
             for hold in await asyncio.to_thread(_deliver_new, door, session, folder / FOLDER, seen):
                 seen = max(seen, hold.revision)
                 changed(hold)
@@ -39,6 +44,13 @@ async def deliver(door: Door, session: str, folder: Path, changed: Callable[[Hol
             continue  # the door has noted it; what was decided is told when the store is back
         except OSError as error:
             logging.getLogger(__name__).warning("a decision could not be told: %s", error)
+
+
+def _sweep(door: Door) -> None:
+    """What nobody else ends: holds whose time is over, executions whose process is gone."""
+    ledger = door.open().ledger
+    ledger.crashed()
+    ledger.expire_due()
 
 
 def _deliver_new(door: Door, session: str, folder: Path, seen: int) -> tuple[Hold, ...]:

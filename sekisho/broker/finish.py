@@ -153,6 +153,8 @@ def _journal(store: Store, record: SessionRecord, made: Handoff) -> None:
             "commits": len(made.commits),
             "held": [act.id for act in made.held],
             "denied": len(made.denied),
+            # The counters themselves are not sealed; this record is.
+            "reads": msgspec.to_builtins(store.journal.tallies(record.id)),
         }
         store.journal.append(
             draft(session=record.id, kind="session.ended", subject=record.ended_because, data=data)
