@@ -36,6 +36,7 @@ def session_state(world: World, session: str = "1129-direct") -> SessionState:
             session=session,
             project=str(world.repository),
             folder=str(folder),
+            clone=str(folder / "work" / "tree"),
             policy_file=str(folder / "policy.json"),
             policy_digest=pinned.digest,
             authority=str(folder),

@@ -13,7 +13,10 @@ pytestmark = [pytest.mark.sandbox, needs("bwrap", "git")]
 
 MANY = r"""
 commit() { echo "$1" > "$1.txt"; git add "$1.txt"; git commit --quiet -m "Add $1"; }
-try() { name=$1; shift; git push "$@" > "/tmp/$name.out" 2> "/tmp/$name.err"; echo "$name $?"; cat /tmp/$name.*; }
+try() {
+  name=$1; shift
+  git push "$@" > "/tmp/$name.out" 2> "/tmp/$name.err"; echo "$name $?"; cat /tmp/$name.*
+}
 git fetch --quiet origin
 commit one
 try new origin HEAD:refs/heads/new

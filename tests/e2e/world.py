@@ -190,10 +190,9 @@ class Live:
     def gatekeeper(self) -> int:
         """Process id of the gatekeeper that lives now."""
 
-        def found() -> int:
-            return next(
-                (pid for pid in children(self.process.pid) if "sekisho.broker" in command_line(pid)), 0
-            )
+        def found() -> int | None:
+            below = descendants(self.process.pid)
+            return next((pid for pid in below if "sekisho.broker" in command_line(pid)), None)
 
         return wait_for(found)
 
@@ -226,7 +225,7 @@ def command_line(pid: int) -> str:
         return ""
 
 
-def wait_for[T](condition: Callable[[], T], seconds: float = 10) -> T:
+def wait_for[T](condition: Callable[[], T | None], seconds: float = 10) -> T:
     """The first true result of `condition`."""
     deadline = time.monotonic() + seconds
     while not (found := condition()):

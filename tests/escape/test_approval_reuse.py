@@ -206,7 +206,8 @@ def test_an_approval_moved_to_another_hold_is_void(world: World) -> None:
     approve_here(world, given)
     edit(
         world,
-        "UPDATE holds SET state = 'approved', approval = (SELECT approval FROM holds WHERE id = ?) WHERE id = ?",
+        "UPDATE holds SET state = 'approved', approval = (SELECT approval FROM holds WHERE id = ?)"
+        " WHERE id = ?",
         given.id,
         other.id,
     )

@@ -7,6 +7,7 @@ import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import msgspec
 import pytest
@@ -27,7 +28,7 @@ ACT = HttpAct(
 TLS = ssl.create_default_context()
 
 
-def act(body: bytes | None = None, **changes: object) -> HttpAct:
+def act(body: bytes | None = None, **changes: Any) -> HttpAct:
     """`ACT` with a body and other changes."""
     held = {} if body is None else {"body": hashlib.sha256(body).hexdigest(), "size": len(body)}
     return msgspec.structs.replace(ACT, **{**held, **changes})
@@ -83,7 +84,7 @@ def test_the_bytes_are_those_of_the_wire() -> None:
     ],
     ids=str,
 )
-def test_what_would_end_its_own_line_is_not_sent(change: dict[str, object]) -> None:
+def test_what_would_end_its_own_line_is_not_sent(change: dict[str, Any]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.settimeout(0.2)
         with pytest.raises(NotSent):
