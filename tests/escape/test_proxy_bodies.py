@@ -382,3 +382,19 @@ def forget(site: Lab) -> None:
             return self
 
     site.upstream.received = Nowhere()
+
+
+def test_client_that_offers_http2_is_served_http1_with_its_body_whole(tmp_path: Path) -> None:
+    """HTTP/2 from the client lost bodies on their way to an HTTP/1 upstream."""
+
+    async def main() -> tuple[str | None, bytes]:
+        async with lab(tmp_path) as site:
+            site.client_tls.set_alpn_protocols(["h2", "http/1.1"])
+            reader, writer = await site.tunnel()
+            agreed = writer.get_extra_info("ssl_object").selected_alpn_protocol()
+            writer.write(put(b"x" * 3_000_000, chunked=True))
+            _, _, body = await response(reader)
+            writer.close()
+            return agreed, body
+
+    assert asyncio.run(main()) == ("http/1.1", b"3000000")
