@@ -4,7 +4,6 @@ import time
 from collections.abc import Iterable
 from typing import Annotated
 
-import msgspec
 import typer
 
 from sekisho.cli.errors import USAGE, Trouble
@@ -12,6 +11,7 @@ from sekisho.cli.opening import opened
 from sekisho.core.display import one_line
 from sekisho.core.units import duration
 from sekisho.store.records import Record
+from sekisho.store.text import to_json
 
 app = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="The journal: what happened, sealed record by record."
@@ -70,7 +70,7 @@ def export() -> None:
 def _print(records: Iterable[Record], json: bool) -> None:
     for record in records:
         if json:
-            print(msgspec.json.encode(record).decode())
+            print(to_json(record))
         else:
             place = f"{record.seq:6} {record.time} {record.session:12} {record.kind:18}"
             print(f"{place} {one_line(record.subject)}")
