@@ -15,6 +15,10 @@ def judge_by_table(call: Call, tool: Tool) -> str | None:
     """Notes the effects of the call."""
     parsed = parse(call.arguments, tool.spec())
     pattern, effect = _verb(tool, parsed)
+    nested = next((one for one in tool.nested if one.verb == pattern), None)
+    rest = [] if nested is None else after_words(call.arguments, tool, len(nested.verb.split()) + nested.skip)
+    if rest:  # options of the inner command are not the tool's
+        parsed = parse(call.arguments[: len(call.arguments) - len(rest)], tool.spec())
     if _asks_help(tool, parsed, pattern):
         call.does(Effect.READ, call.name, "prints help")
         return None
@@ -29,7 +33,11 @@ def judge_by_table(call: Call, tool: Tool) -> str | None:
     target = " ".join(parsed.words[:4]) or call.name
     call.does(effect, target, _why(call, tool, effect, pattern), verb=_dotted(call.name, pattern))
     _side_effects(call, tool, parsed)
-    return _nested(call, tool, pattern)
+    if nested is None:
+        return None
+    for command in _inside(call, nested, parsed, rest):
+        _run_inside(call, nested, command)
+    return HOLE
 
 
 def _asks_help(tool: Tool, parsed: Parsed, pattern: str) -> bool:
@@ -123,19 +131,8 @@ def _side_effects(call: Call, tool: Tool, parsed: Parsed) -> None:
             call.runs(value.split() if known(value) else [value])
 
 
-def _nested(call: Call, tool: Tool, pattern: str) -> str | None:
-    nested = next((one for one in tool.nested if pattern and one.verb == pattern), None)
-    if nested is None:
-        return None
-    rest = after_words(call.arguments, tool, len(nested.verb.split()) + nested.skip)
-    for command in _inside(call, tool, nested, rest):
-        _run_inside(call, nested, command)
-    return HOLE
-
-
-def _inside(call: Call, tool: Tool, nested: Nested, rest: list[str]) -> list[list[str]]:
+def _inside(call: Call, nested: Nested, parsed: Parsed, rest: list[str]) -> list[list[str]]:
     """The command lines that may run: the given one, that of `--entrypoint`, that of the image's tool."""
-    parsed = parse(call.arguments[: len(call.arguments) - len(rest)], tool.spec())
     entrypoint = parsed.last("--entrypoint")
     commands = [rest] if rest else []
     if entrypoint:
@@ -159,26 +156,18 @@ def _run_inside(call: Call, nested: Nested, rest: list[str]) -> None:
 
 def after_words(arguments: list[str], tool: Tool, count: int) -> list[str]:
     """What follows the first `count` words that are not options (and a `--`)."""
-    spec = tool.spec()
-    rest, seen = list(arguments), 0
-    while rest:
-        word = rest[0]
+    values, position, seen = tool.values.split(), 0, 0
+    while position < len(arguments) and seen < count:
+        word = arguments[position]
         if word == "--":
-            return rest[1:]
+            return arguments[position + 1 :]
         if not word.startswith("-"):
-            if seen == count:
-                return rest
             seen += 1
-            rest = rest[1:]
-            continue
-        used = parse(rest, spec.__class__(values=spec.values, optional=spec.optional, stop=True))
-        consumed = (
-            2
-            if "=" not in word and any(value == rest[1:2][0] for _, value in used.options[:1] if rest[1:2])
-            else 1
-        )
-        rest = rest[consumed:]
-    return rest
+        elif word in values or (len(word) == 3 and word[1] != "-" and f"-{word[2]}" in values):
+            position += 1  # `-w DIR`, and clusters such as `-dp 80:80`
+        position += 1
+    rest = arguments[position:]
+    return rest[1:] if rest[:1] == ["--"] else rest
 
 
 def _why(call: Call, tool: Tool, effect: Effect, pattern: str) -> str:

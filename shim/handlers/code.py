@@ -203,6 +203,8 @@ def _judge_call(call: Call, language: Language, reader: _Reader, match: re.Match
     full = re.sub(r"\(\x01\d+\x02\)", "", match[1])
     name = re.split(r"\.|::|->", full)[-1]
     at = match.end()
+    if name in _LOADS and (reader.first(at).startswith((".", "/", HOLE)) or name not in ("require", "import", "use")):
+        call.unknown(reader.first(at), "a file of the project is run", code="script-body")
     names = table(language.name)
     if name in names["shell"]:
         _shell(call, language, reader, name, at)
@@ -218,6 +220,10 @@ def _judge_call(call: Call, language: Language, reader: _Reader, match: re.Match
         _request(call, reader, full, name, at)
     elif name not in names["read"] and not _defined(reader.code, name):
         call.unknown(full, f"{full} is not classified", code="unlisted-tool")
+
+
+_LOADS = frozenset(("require", "import", "load", "require_relative", "do", "include", "include_once", "require_once",
+                    "dofile", "loadfile", "autoload", "instance_eval", "eval"))
 
 
 def _defined(code: str, name: str) -> bool:
@@ -264,6 +270,8 @@ def debugger(call: Call) -> str | None:
         call.does(Effect.READ, call.name, "prints help")
         return HOLE
     call.does(Effect.READ, call.name, "looks into a program")
+    if not parsed.has("-batch", "--batch") and call.stdin is None:
+        call.unknown(call.name, "an interactive session", code="dynamic-command")
     for text in parsed.all("-ex", "-eval-command", "-iex", "--ex", "--eval-command", "-o", "-O"):
         if match := re.match(r"\s*(?:shell|!|platform shell|make|pipe [^|]*\|)\s*(.*)", text):
             call.shell(match[1], name=call.name)

@@ -29,13 +29,13 @@ _MAX_ALIASES = 8
 
 def git(call: Call) -> str | None:
     """`git [options] VERB …`"""
-    return _git(call, call.arguments, 0)
+    return _git(call, call.arguments, {}, 0)
 
 
-def _git(call: Call, arguments: list[str], depth: int) -> str | None:
+def _git(call: Call, arguments: list[str], outer: dict[str, str], depth: int) -> str | None:
     parsed = parse(arguments, _GLOBAL)
     words = parsed.words
-    settings = _settings(call, parsed)
+    settings = {**_settings(call, parsed), **outer}
     if not words:
         bare = parsed.wild or any(HOLE in name for name, _ in parsed.options)
         effect = Effect.UNKNOWN if bare else Effect.READ
@@ -75,7 +75,7 @@ def _verb(call: Call, verb: str, rest: list[str], settings: dict[str, str], dept
     if not known(alias):
         call.unknown(f"git {verb}", "what the alias stands for cannot be told", code="dynamic-command")
         return HOLE
-    return _git(call, [*shlex.split(alias), *rest], depth + 1)
+    return _git(call, [*shlex.split(alias), *rest], settings, depth + 1)
 
 
 def _settings(call: Call, parsed: Parsed) -> dict[str, str]:

@@ -46,7 +46,7 @@ def request(call: Call, method: str, url: str, *, elsewhere: str = "") -> None:
     elif HOLE in re.sub(r":[^\]]*$", "", host) or not host or (is_uncertain_host(host) and not reads):
         effect = Effect.READ if reads else Effect.UNKNOWN
         call.does(effect, url, "the host cannot be told", code="dynamic-target", verb=verb)
-    elif is_loopback_host(host):
+    elif is_loopback_host(host) and not _ambiguous(url):
         call.does(Effect.LOCAL, url, "talks to this machine", verb=verb)
     elif reads and is_inner_host(host):
         call.does(
@@ -63,6 +63,14 @@ def request(call: Call, method: str, url: str, *, elsewhere: str = "") -> None:
             verb=verb,
             inspected=True,
         )
+
+
+def _ambiguous(url: str) -> bool:
+    """A backslash before an `@`: clients disagree on which side the host stands."""
+    match = re.match(r"\w+:/+([^/?#]*)", url)
+    if match is None or "\\" not in match[1]:
+        return False
+    return not is_loopback_host(match[1].split("\\", 1)[0])
 
 
 _CURL = spec(

@@ -113,7 +113,7 @@ def gradle(call: Call) -> str | None:
         if name == "publishToMavenLocal":
             call.does(Effect.LOCAL, task, "publishes into the local cache")
         elif re.match(
-            r"(publish|uploadArchives|closeAndRelease|artifactoryPublish|bintray|jib$|dockerPush|deploy)",
+            r"(publish|uploadArchives|closeAndRelease|artifactoryPublish|bintray|jib$|dockerPush)",
             name,
         ):
             call.does(Effect.EXTERNAL, task, "publishes", code="publishes")

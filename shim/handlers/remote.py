@@ -28,11 +28,18 @@ def ssh(call: Call) -> str | None:
     return HOLE
 
 
+_SSH_COPY = spec("-B -b -c -D -F -i -J -l -o -P -R -S -s -X")
+
+
 def file_transfer(call: Call) -> str | None:
     """sftp and ftp: the commands on the input decide, if they are known."""
     if call.arguments[:1] in (["--version"], ["-V"], ["--help"], ["-h"]):
         call.does(Effect.READ, call.name, "prints help")
         return None
+    words = parse(call.arguments, _SSH_COPY).words
+    if call.stdin is None and len(words) == 2 and ":" in words[0] and ":" not in words[1]:
+        call.does(Effect.LOCAL, words[0], "downloads files")
+        return HOLE
     text = call.stdin or ""
     lines = [line.strip().lstrip("-@") for line in text.splitlines() if line.strip()]
     reads = r"(get|mget|reget|ls|dir|pwd|lpwd|cd|lcd|lls|bye|quit|exit|help|version|df|progress|binary|ascii|user|open)\b"
