@@ -59,6 +59,8 @@ async def serve(hello: Hello, sockets: dict[str, socket.socket], channel: socket
     state = load_state(config)
     gate = Gate(door)
     gate.add(state)
+    with contextlib.suppress(StoreBroken):
+        await asyncio.to_thread(door.open)  # what the first packet does is on record, too
     proxy = _proxy(gate, state)
     names = Names(folder / "names", proxy.limits.names)
     await proxy.add(config.session, _listeners(sockets, state), names)

@@ -16,14 +16,17 @@ import json, os, stat, sys
 wanted = {name: bytes.fromhex(text) for name, text in json.loads(sys.argv[1]).items()}
 found, sockets, ledgers = {}, [], []
 for top, folders, names in os.walk("/"):
-    folders[:] = [f for f in folders if os.path.join(top, f) not in ("/proc", "/sys", "/usr", "/lib")]
+    folders[:] = [
+        f for f in folders
+        if os.path.join(top, f) not in ("/proc", "/sys", "/usr", "/lib") and f not in ("lib", "node_modules")
+    ]
     for name in names:
         path = os.path.join(top, name)
         try:
             kind = os.lstat(path).st_mode
             if stat.S_ISSOCK(kind):
                 sockets.append(path)
-            if name.startswith("ledger.db") or name.endswith(".key"):
+            if name.startswith("ledger.db") or name in ("approval.key", "journal.key"):
                 ledgers.append(path)
             if not stat.S_ISREG(kind):
                 continue
