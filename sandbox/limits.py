@@ -7,8 +7,6 @@ counts is the proportional set size, which shares shared pages among their users
 import contextlib
 import time
 
-import psutil
-
 from sandbox import cgroup
 from sandbox.running import Running
 from sandbox.spec import Limits
@@ -79,6 +77,8 @@ class Watch:
 
 def proportional_size(pid: int) -> int:
     """Bytes of memory of one process; 0 when it is gone or may not be looked at."""
+    import psutil  # 25 ms that only a session with a memory limit pays
+
     with contextlib.suppress(psutil.Error):
         return int(psutil.Process(pid).memory_full_info().pss)
     return 0
