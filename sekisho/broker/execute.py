@@ -15,6 +15,7 @@ import msgspec
 from netpolicy.proxy.resolver import NotDialled, Resolver
 from sekisho.broker import artifact, credentials, send_http, send_push
 from sekisho.broker.artifact import CommandAct, HttpAct, PushAct, Transport
+from sekisho.broker.outgoing import Tampered, outgoing
 from sekisho.core.lifecycle import State
 from sekisho.core.policy import Policy
 from sekisho.store.errors import LedgerError, StoreBroken, Trouble, Void
@@ -158,13 +159,20 @@ def remote_now(store: Store, act: PushAct, project: str, *, only: bool = False) 
 
 
 def _push(store: Store, hold: Hold, act: PushAct, interactive: bool) -> Outcome:
-    repository = Path(act.repository)
-    if not repository.is_dir():
+    if not Path(act.repository, "objects").is_dir():
         raise NotExecuted("the held commits are no longer on this machine")
     if (why := send_push.moved(act, remote_now(store, act, hold.project, only=True))) is not None:
         raise NotExecuted(f"the remote moved: {why}", void=True)
     reach = _reach(store, act, hold.project, interactive=interactive)
-    store.ledger.consume(hold.id, None, artifact.digest(act))
+    try:
+        with outgoing(act) as repository:
+            store.ledger.consume(hold.id, None, artifact.digest(act))
+            return _send_push(store, hold, act, repository, reach)
+    except Tampered as fault:
+        raise NotExecuted(f"the held commits have changed: {fault}", void=True) from fault
+
+
+def _send_push(store: Store, hold: Hold, act: PushAct, repository: Path, reach: send_push.Reach) -> Outcome:
     try:
         result = send_push.push(act, repository, reach)
     except subprocess.TimeoutExpired:
