@@ -61,6 +61,10 @@ async def serve(hello: Hello, sockets: dict[str, socket.socket], channel: socket
     gate.add(state)
     with contextlib.suppress(StoreBroken):
         await asyncio.to_thread(door.open)  # what the first packet does is on record, too
+    if hello.restarted and door.writer is not None:
+        door.writer.record(
+            session=config.session, kind="gatekeeper.restarted", subject=f"number {hello.restarted}"
+        )
     proxy = _proxy(gate, state)
     names = Names(folder / "names", proxy.limits.names)
     await proxy.add(config.session, _listeners(sockets, state), names)

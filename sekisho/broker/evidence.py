@@ -4,6 +4,7 @@ The keys are those of the mission: purpose, operation, target, changes, verifica
 Texts of the agent's stay raw here; whoever shows them makes them visible.
 """
 
+import shlex
 from typing import Any
 
 from sandbox.workspace.hold_repo import HeldPush, HeldRef
@@ -102,6 +103,9 @@ def _warning(finding: Finding) -> str:
 
 
 def _recovery(remote: str, entry: dict[str, Any]) -> str:
+    """A command to copy into a shell: names in it are the agent's, so every word is quoted."""
+    ref, old, new = (str(entry[name]) for name in ("ref", "old", "new"))
     if entry["op"] == "create":
-        return f"git push {remote} --delete {entry['ref']}"
-    return f"git push --force-with-lease={entry['ref']}:{entry['new']} {remote} {entry['old']}:{entry['ref']}"
+        return shlex.join(["git", "push", remote, "--delete", ref])
+    lease = f"--force-with-lease={ref}:{new if new.strip('0') else ''}"
+    return shlex.join(["git", "push", lease, remote, f"{old}:{ref}"])
