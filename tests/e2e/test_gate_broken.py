@@ -129,6 +129,7 @@ def test_a_killed_gatekeeper_closes_the_outside_and_comes_back(world: World) -> 
     assert any("ended unasked" in note for note in handoff["gate_broken"])  # type: ignore[attr-defined]
     assert len(handoff["held"]) == 2  # type: ignore[arg-type]
     assert not [w for w in world.writes() if w["path"] in ("/before", "/after")]
+    assert "gatekeeper.restarted" in world.told("audit", "query", "--session", str(handoff["session"])).out
     assert "the journal is whole" in world.told("audit", "verify").out
 
 

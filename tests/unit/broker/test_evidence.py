@@ -1,0 +1,107 @@
+"""What a person is shown: complete, and safe to act on."""
+
+import shlex
+
+import pytest
+
+from sandbox.workspace.hold_repo import HeldPush, HeldRef
+from sandbox.workspace.scanning import Scan
+from sekisho.broker import evidence
+from sekisho.broker.artifact import HttpAct
+from sekisho.core.action import Action, Answers, Credential, Effect, Reach, Stakes
+from sekisho.core.policy import BUILTIN
+from sekisho.core.verdict import Decision, judge
+
+ZERO, ONE, TWO = "0" * 40, "1" * 40, "2" * 40
+EVIL = "refs/heads/a$(touch${IFS}x)`y`;z'\""
+
+
+def decision(verb: str = "http.post", **fields: object) -> Decision:
+    action = Action(verb=verb, target="t", effect=Effect.EXTERNAL, reason="it writes")
+    import msgspec
+
+    return judge(msgspec.structs.replace(action, **fields), BUILTIN)
+
+
+def push_evidence(op: str, ref: str, old: str, new: str, ancestor: bool | None) -> dict[str, object]:
+    change = {"op": op, "ref": ref, "old": old, "new": new, "force": None}
+    detail = {"remote": "https://git.test/x.git", "refs": [change]}
+    held = HeldPush(
+        git_dir="/g",
+        refs=(HeldRef(old=old, new=new, ref=ref, is_ancestor=ancestor),),
+        objects=1,
+        size=2,
+        diff="/d",
+        diff_cut=False,
+        secrets=Scan(findings=(), complete=True),
+    )
+    return evidence.of_push(decision("git.push", detail=detail), held, "d" * 64, purpose="p")
+
+
+@pytest.mark.parametrize(
+    ("op", "old", "new", "words"),
+    [
+        ("create", ZERO, ONE, ["git", "push", "https://git.test/x.git", "--delete", EVIL]),
+        (
+            "update",
+            ONE,
+            TWO,
+            ["git", "push", f"--force-with-lease={EVIL}:{TWO}", "https://git.test/x.git", f"{ONE}:{EVIL}"],
+        ),
+        (
+            "delete",
+            ONE,
+            ZERO,
+            ["git", "push", f"--force-with-lease={EVIL}:", "https://git.test/x.git", f"{ONE}:{EVIL}"],
+        ),
+    ],
+)
+def test_a_recovery_that_is_copied_into_a_shell_runs_nothing_else(
+    op: str, old: str, new: str, words: list[str]
+) -> None:
+    assert shlex.split(str(push_evidence(op, EVIL, old, new, None)["recovery"])) == words
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "ancestor", "says"),
+    [
+        (ZERO, ONE, None, "new"),
+        (ONE, ZERO, None, "DELETED"),
+        (ONE, TWO, True, "fast-forward"),
+        (ONE, TWO, False, "FORCE"),
+        (ONE, TWO, None, "may replace commits"),
+    ],
+)
+def test_what_happens_to_a_ref_is_said(old: str, new: str, ancestor: bool | None, says: str) -> None:
+    op = "create" if old == ZERO else "delete" if new == ZERO else "update"
+    assert says in str(push_evidence(op, "refs/heads/a", old, new, ancestor)["changes"])
+
+
+@pytest.mark.parametrize(
+    ("answers", "says"),
+    [
+        (Answers(reversible=True), "can be undone"),
+        (Answers(), "cannot be undone"),
+        (Answers(reach=Reach.PRODUCTION), "PRODUCTION"),
+        (Answers(credential=Credential.WRITE), "write credential"),
+        (Answers(stakes=Stakes.PAYMENT), "moves payment"),
+        (Answers(checkable=True), "checkable by machine"),
+    ],
+)
+def test_each_of_the_five_answers_is_a_word_of_the_risk(answers: Answers, says: str) -> None:
+    shown = evidence.base(decision(answers=answers), purpose="")
+    assert says in shown["risk"]
+
+
+def test_a_long_body_is_cut_and_says_so() -> None:
+    act = HttpAct(
+        method="POST", scheme="https", host="a.test", port=443, path="/x", headers=(("A", "b"),), size=1 << 20
+    )
+    shown = evidence.of_request(decision(), act, b"x" * (1 << 17), purpose="")
+    assert (shown["size"], shown["shown"]) == (1 << 20, evidence.BODY_SHOWN)
+    assert shown["target"] == "https://a.test/x"
+    assert "A: b" in shown["changes"]
+
+
+def test_a_missing_purpose_is_said() -> None:
+    assert "gave none" in evidence.base(decision(), purpose="")["purpose"]
