@@ -52,8 +52,8 @@ _MOST_UNCOVERED = 5000
 
 # $1: what to seed the index from ("" to keep it), $2: the last tree, $3: a ref for the commit; then words
 # for git. New paths go first: where one took the place of a folder, what was below it is then gone from
-# the index, which update-index would refuse to touch. Objects in a read-only alternate cannot be freshened: without seeding and refreshing, git would
-# write every blob again.
+# the index, which update-index would refuse to touch. Objects in a read-only alternate cannot be
+# freshened: without seeding and refreshing, git would write every blob again.
 _SCRIPT = r"""
 set -e
 cd "$GIT_WORK_TREE"
@@ -63,8 +63,8 @@ if [ -n "$seed" ]; then
     git "$@" read-tree --reset "$seed"
     git "$@" update-index -q --refresh --ignore-submodules >/dev/null || :
 fi
-git "$@" ls-files -z --others --exclude-standard | { grep -zv '/$' || :; } |
-    git "$@" update-index --add --remove --replace -z --stdin
+git "$@" ls-files -z --others --exclude-standard >/tmp/others
+{ grep -zv '/$' /tmp/others || :; } | git "$@" update-index --add --remove --replace -z --stdin
 git "$@" diff-files -z --name-only --ignore-submodules=all | git "$@" update-index --remove -z --stdin
 tree=$(git "$@" write-tree)
 commit=
@@ -74,7 +74,7 @@ if [ "$tree" != "$last" ]; then
 fi
 printf '%s\0%s\0' "$tree" "$commit"
 git "$@" ls-files -z --others --ignored --exclude-standard --directory
-git "$@" ls-files -z --others --exclude-standard | { grep -z '/$' || :; }
+grep -z '/$' /tmp/others || :
 git "$@" ls-files -z --stage | { grep -z '^160000' || :; }
 """
 # What is reachable from the tips on standard input goes into the store: the agent's git may drop it.
