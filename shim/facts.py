@@ -6,6 +6,7 @@ import glob
 import hashlib
 import os
 import stat
+from fnmatch import fnmatchcase
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -16,6 +17,7 @@ from shim.gitindex import Entry, Unreadable, entries, settings
 MAX_HASHED = 8 * 1024 * 1024
 MAX_INDEX = 256 * 1024 * 1024
 MAX_MATCHES = 300
+MAX_SEEN = 20_000
 MAX_CONFIG = 1024 * 1024
 
 
@@ -57,6 +59,8 @@ class WorkingFiles:
 
     def matches(self, pattern: str) -> tuple[str, ...]:
         try:
+            if "/**/" in pattern:
+                return _anywhere(*pattern.split("/**/", 1)) or (pattern,)
             return tuple(islice(glob.iglob(pattern), MAX_MATCHES))
         except (OSError, ValueError):
             return (pattern,)
@@ -94,6 +98,23 @@ class WorkingFiles:
         common = git / "commondir"
         shared = (git / _text(common).strip()) if common.is_file() else git
         return (shared / "config", git / "config.worktree")
+
+
+def _anywhere(root: str, name: str) -> tuple[str, ...] | None:
+    """Paths below `root` whose last part matches `name`; None past `MAX_SEEN` looked-at entries."""
+    found: list[str] = []
+    folders, seen = [root], 0
+    while folders:
+        with os.scandir(folders.pop()) as listing:
+            for entry in listing:
+                seen += 1
+                if fnmatchcase(entry.name, name):
+                    found.append(entry.path)
+                if entry.is_dir(follow_symlinks=False) and entry.name != ".git":
+                    folders.append(entry.path)
+        if seen > MAX_SEEN:
+            return None
+    return tuple(found)
 
 
 def _root_of(folder: str) -> str | None:

@@ -1,7 +1,6 @@
 """What writing or deleting a path loses, judged by where it lies and what stands there."""
 
 import re
-from posixpath import normpath
 
 from sekisho.core.action import Effect
 from shim.bash.state import State
@@ -84,7 +83,7 @@ def regenerable(path: str, absolute: str, context: Context) -> bool:
     root = context.files.worktree(context.cwd) or context.cwd
     if not absolute.startswith(root + "/"):
         return False
-    inside = absolute[len(root) + 1 :].split("/")
+    inside = [part for part in absolute[len(root) + 1 :].split("/") if part != "**"]
     for position, part in enumerate(inside):
         if part in REGENERABLE:
             return not context.files.tracked_below("/".join([root, *inside[: position + 1]]))
@@ -132,12 +131,14 @@ def note_written(path: str, state: State, context: Context) -> None:
     absolute = state.resolve(path)
     root = context.files.worktree(context.cwd) or context.cwd
     inside = HOLE not in absolute and absolute.startswith(root + "/")
-    if inside and context.files.kind(absolute) is Kind.ABSENT:
+    while inside and context.files.kind(absolute) is Kind.ABSENT:
         state.made |= {absolute}
+        absolute = absolute.rpartition("/")[0]
+        inside = absolute.startswith(root + "/")
 
 
 def expanded(path: str, state: State, context: Context) -> tuple[str, ...]:
     """The paths a pattern stands for; the pattern itself where that cannot be told."""
     if HOLE in path or not re.search(r"[*?\[]", path):
         return (path,)
-    return context.files.matches(normpath(state.resolve(path)))
+    return context.files.matches(state.resolve(path))

@@ -8,6 +8,7 @@ from shim.address import authority, is_loopback_host
 from shim.call import Call
 from shim.grammar import Nested, Tool, known_names
 from shim.options import Parsed, parse
+from shim.paths import note_written
 from shim.text import HOLE, known
 
 
@@ -122,6 +123,8 @@ def _elsewhere(call: Call, tool: Tool, parsed: Parsed, effect: Effect) -> Effect
 
 
 def _side_effects(call: Call, tool: Tool, parsed: Parsed) -> None:
+    for path in parsed.words if tool.makes else ():
+        note_written(path, call.state, call.context)
     for name, value in parsed.options:
         if name in tool.outputs.split() and value is not None:
             call.writes(value)

@@ -99,21 +99,34 @@ def _unalias(walker: "Walker", argv: list[str], state: State, io: "Streams") -> 
     return [state]
 
 
+def _read_names(argv: list[str]) -> tuple[list[str], str]:
+    """The variables that `read` sets, and the array of `-a`."""
+    names: list[str] = []
+    array, skip = "", ""
+    for word in argv[1:]:
+        if skip:
+            array, skip = (word if skip == "a" else array), ""
+        elif word.startswith("-"):
+            skip = word[-1] if word[-1] in "adinNptu" and len(word) >= 2 else ""
+        else:
+            names.append(word)
+    return names if names or array else ["REPLY"], array
+
+
 def _read(walker: "Walker", argv: list[str], state: State, io: "Streams") -> list[State]:
     """`read`: one state for each line that may be read."""
-    names, skip = [], False
-    for word in argv[1:]:
-        if skip or word.startswith("-"):
-            skip = not skip and word[-1:] in "dnNptu" and len(word) >= 2 and word != "--"
-            continue
-        names.append(word)
-    names = names or ["REPLY"]
+    names, array = _read_names(argv)
+    separators = state.text("IFS")
     lines = (io.stdin or HOLE).splitlines() or [""]
     if len(lines) > _MAX_LINES:
         lines = [HOLE]
     states = []
     for line in lines:
         one = state.copy()
+        if separators and separators.strip():
+            line = re.sub(f"[{re.escape(separators)}]", " ", line)
+        if array:
+            one.variables[array] = tuple(line.split()) if known(line) else (HOLE,)
         values = line.split(None, len(names) - 1) if len(names) > 1 else [line.strip()]
         for position, name in enumerate(names):
             text = values[position] if position < len(values) else ""

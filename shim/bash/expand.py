@@ -79,6 +79,8 @@ class Expander:
         base = self.base(part)
         if part.operator in ("", "[") and not part.operand:
             return base
+        if isinstance(base, tuple) and part.operator == ":":
+            return _slice(base, self.one(operand(part.operand, part.quoted)))
         if isinstance(base, tuple):
             return tuple(str(self.operate(part, item)) for item in base)
         return self.operate(part, base)
@@ -149,6 +151,15 @@ class Expander:
         if operator in (":=", "="):
             self.state.variables[part.name] = other
         return other if operator[0] == ":" else value
+
+
+def _slice(items: tuple[str, ...], text: str) -> Value:
+    """`${array[@]:offset:length}`, with literal numbers."""
+    numbers = [number.strip() for number in text.split(":")]
+    if not all(number.isdigit() for number in numbers) or len(numbers) > 2:
+        return HOLE
+    start = int(numbers[0])
+    return items[start:] if len(numbers) == 1 else items[start : start + int(numbers[1])]
 
 
 class _Fields:

@@ -248,13 +248,24 @@ class Walker:
         elif node.assignments:
             scoped = state.copy()
             declare(node.assignments, self.expander(scoped))
-            states = []
-            for sub in self.invoke(arguments, scoped, io):
-                state.absorb(sub)
-                states = [state]
+            states = self.scoped(node, arguments, scoped, state, io)
         else:
             states = self.invoke(arguments, state, io)
         finish(states)
+        return states
+
+    def scoped(
+        self, node: Simple, arguments: list[str], scoped: State, state: State, io: Streams
+    ) -> list[State]:
+        """A command with assignments before it: they end with it, what it sets itself stays."""
+        before = dict(scoped.variables)
+        states = []
+        for sub in self.invoke(arguments, scoped, io):
+            after = state.copy()
+            after.absorb(sub)
+            changed = {name: value for name, value in sub.variables.items() if before.get(name) != value}
+            after.variables.update(changed)
+            states.append(after)
         return states
 
     def aliased(self, node: Simple, alias: str, state: State, io: Streams) -> list[State]:

@@ -74,6 +74,7 @@ class Tool(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     acts: list[str] = []
     raises: list[Raise] = []
     outputs: str = ""
+    makes: bool = False  # its words are paths that exist afterwards
     shells: str = ""
     programs: str = ""
     nested: list[Nested] = []

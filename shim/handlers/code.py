@@ -32,7 +32,7 @@ class Language:
 _LANGUAGES: dict[str, Language] = {
     "perl": Language(
         "perl",
-        spec("-e -E -I -M -m -x -C -D", optional="-i -F -0 -l", stop=True),
+        spec("-e -E -I -M -m -x -C -D", optional="-i -F", stop=True),
         ("-e", "-E"),
         ("-c",),
         "-i",
@@ -42,7 +42,7 @@ _LANGUAGES: dict[str, Language] = {
     ),
     "ruby": Language(
         "ruby",
-        spec("-e -I -r -C -E -x", optional="-i -F -0 -W -K -T", stop=True),
+        spec("-e -I -r -C -E -x", optional="-i -F -W -K -T", stop=True),
         ("-e",),
         ("-c",),
         "-i",
@@ -73,7 +73,8 @@ _VERSION = ("--version", "-v", "-V", "--help", "-h")
 def interpreter(call: Call) -> str | None:
     key = {"nodejs": "node", "bun-eval": "node", "luajit": "lua"}.get(call.name, call.name)
     language = _LANGUAGES[key]
-    parsed = parse(call.arguments, language.spec)
+    arguments = ["-p" if word == "-pe" and key == "node" else word for word in call.arguments]
+    parsed = parse(arguments, language.spec)
     texts = parsed.all(*language.inline)
     if not texts and parsed.has(*_VERSION):
         call.does(Effect.READ, call.name, "prints help")
@@ -132,9 +133,7 @@ _STRING = re.compile(
     r"|%[wWqQx]?(?:\([^)]*\)|\[[^\]]*\]|\{[^}]*\})",
     re.DOTALL,
 )
-_CALL = re.compile(
-    r"([A-Za-z_$][\w$]*(?:(?:\.|::|->|&\.|\?\.)[A-Za-z_$][\w$]*[?!]?|\(\x01\d+\x02\))*[?!]?)\s*(?=\()"
-)
+_CALL = re.compile(r"([A-Za-z_$][\w$]*[?!]?)\s*(?=\()")
 _BARE = re.compile(r"(?<![\w$.@%>:])([A-Za-z_][\w.:]*[?!]?)[ \t]+(?=[\x01$@%\w\[\\:-])")
 _REGEX = re.compile(
     r"(?:(?<![\w$)\x02])|(?<=\b))(?:s|tr|y)/(?:\\.|[^/\\\n])*/(?:\\.|[^/\\\n])*/[a-z]*|"
@@ -200,11 +199,12 @@ def judge_code(call: Call, language: Language, text: str) -> None:
 
 
 def _judge_call(call: Call, language: Language, reader: _Reader, match: re.Match[str]) -> None:
-    full = re.sub(r"\(\x01\d+\x02\)", "", match[1])
-    name = re.split(r"\.|::|->", full)[-1]
+    name = re.split(r"\.|::|->", match[1])[-1]
     at = match.end()
-    if name in _LOADS and (reader.first(at).startswith((".", "/", HOLE)) or name not in ("require", "import", "use")):
-        call.unknown(reader.first(at), "a file of the project is run", code="script-body")
+    loaded = reader.first(at)
+    plain = name in ("require", "import", "use") and not loaded.startswith((".", "/", HOLE))
+    if name in _LOADS and not plain and not loaded.endswith(".json"):
+        call.unknown(loaded, "a file of the project is run", code="script-body")
     names = table(language.name)
     if name in names["shell"]:
         _shell(call, language, reader, name, at)
@@ -217,9 +217,9 @@ def _judge_call(call: Call, language: Language, reader: _Reader, match: re.Match
     elif name in names["local"]:
         call.does(Effect.LOCAL, reader.first(at), f"{name} changes local files")
     elif name in names["http"]:
-        _request(call, reader, full, name, at)
+        _request(call, reader, name, at)
     elif name not in names["read"] and not _defined(reader.code, name):
-        call.unknown(full, f"{full} is not classified", code="unlisted-tool")
+        call.unknown(name, f"{name} is not classified", code="unlisted-tool")
 
 
 _LOADS = frozenset(("require", "import", "load", "require_relative", "do", "include", "include_once", "require_once",
@@ -245,7 +245,7 @@ def _shell(call: Call, language: Language, reader: _Reader, name: str, at: int) 
         call.shell(texts[0], name=language.name)
 
 
-def _request(call: Call, reader: _Reader, full: str, name: str, at: int) -> None:
+def _request(call: Call, reader: _Reader, name: str, at: int) -> None:
     url = reader.first(at)
     end = reader.code.find(";", at)
     rest = reader.code[at : len(reader.code) if end < 0 else end]
@@ -264,7 +264,7 @@ def _request(call: Call, reader: _Reader, full: str, name: str, at: int) -> None
 def debugger(call: Call) -> str | None:
     """gdb and lldb: commands on the line may start a shell; the program itself is unknown."""
     parsed = parse(
-        call.arguments, spec("-ex -eval-command -iex -x -command -p -pid -c -core -o -O -s -S", words=True)
+        call.arguments, spec("-ex -eval-command -iex --ex --iex --eval-command --init-eval-command -x --command -command -p -pid -c -core -o -O -s -S", words=True)
     )
     if parsed.has("--version", "-version", "--help", "-help", "-v"):
         call.does(Effect.READ, call.name, "prints help")
@@ -272,7 +272,7 @@ def debugger(call: Call) -> str | None:
     call.does(Effect.READ, call.name, "looks into a program")
     if not parsed.has("-batch", "--batch") and call.stdin is None:
         call.unknown(call.name, "an interactive session", code="dynamic-command")
-    for text in parsed.all("-ex", "-eval-command", "-iex", "--ex", "--eval-command", "-o", "-O"):
+    for text in parsed.all("-ex", "-eval-command", "-iex", "--ex", "--iex", "--eval-command", "--init-eval-command", "-o", "-O"):
         if match := re.match(r"\s*(?:shell|!|platform shell|make|pipe [^|]*\|)\s*(.*)", text):
             call.shell(match[1], name=call.name)
         elif re.match(

@@ -270,12 +270,13 @@ def in_place(call: Call) -> str | None:
     return None
 
 
+_LINE_EDITOR = spec("-c -p --prompt")
 _EDITOR_FILES = spec("-c -S -s -W -w --cmd -u --eval -l --load -f --funcall")
 
 
 def editor(call: Call) -> str | None:
     """vi, ed and their like: commands on the line or on the input may do anything."""
-    parsed = parse(call.arguments, _EDITOR_FILES)
+    parsed = parse(call.arguments, _EDITOR_FILES if call.name not in ("ed", "ex") else _LINE_EDITOR)
     if parsed.has("--version", "--help", "-h"):
         call.does(Effect.READ, call.name, "prints help")
         return None
@@ -283,9 +284,12 @@ def editor(call: Call) -> str | None:
     texts += [call.stdin] if call.stdin and call.name in ("ed", "ex") else []
     for text in texts:
         for line in text.splitlines():
-            if match := re.match(r"\s*:?(?:silent\s+)?(?:\d*,?\$?)?(?:r\s*)?!\s*(.*)", line):
+            if match := re.match(r"\s*:?(?:w|write|saveas|sav|wq|x|up|update)!?\s+(?!!)(\S+)", line):
+                call.writes(match[1])
+            elif match := re.match(r"\s*:?(?:silent\s+)?(?:\d*,?\$?)?(?:r\s*)?!\s*(.*)", line):
                 call.shell(match[1], name=call.name)
-    if parsed.has("-S", "-s", "--eval", "--load", "-l", "-u") or any("system(" in text for text in texts):
+    scripts = ("-S", "-s") if call.name not in ("ed", "ex") else ("-S",)
+    if parsed.has(*scripts, "--eval", "--load", "-l", "-u") or any("system(" in text for text in texts):
         call.unknown(call.name, "a script decides", code="script-body")
     for path in parsed.words:
         if not path.startswith("+"):

@@ -11,15 +11,15 @@ from shim.text import HOLE, known
 
 # Names of targets that by convention only build, test, check or tidy.
 CONVENTIONAL = re.compile(
-    r"(all|build|test|tests|check|checks|lint|format|fmt|clean|distclean|typecheck|types|type-check|tsc|compile|"
+    r"((build|compile|assemble|bundle|package|dist)[:_.-](prod|production|release|staging|update)|(all|build|test|tests|check|checks|lint|format|fmt|clean|distclean|typecheck|types|type-check|tsc|compile|"
     r"coverage|cover|unit|integration|e2e|spec|docs?|dev|start|serve|watch|install|deps|setup|prepare|bench|"
     r"benchmark|verify|assemble|debug|help|style|mypy|ruff|pylint|flake8|eslint|prettier|black|isort|jest|vitest|"
     r"mocha|pytest|tox|dist|package|bundle|preview|storybook|validate|audit|vet|generate|gen|codegen|ci|fix|tidy|"
     r"classes|testClasses|jar|javadoc|compileJava|compileTestJava|dependencies|tasks|properties|projects|wrapper|"
     r"publishToMavenLocal|bootRun|bootJar|installDist|nativeTest|ktlintCheck|spotlessApply|spotlessCheck|"
     r"connectedAndroidTest|assembleDebug|assembleRelease|testDebugUnitTest)"
-    r"([:_.-](all|unit|integration|e2e|ci|watch|fix|check|coverage|cov|prod|production|dev|js|ts|css|py|go|rust|"
-    r"types|lint|test|tests|fast|slow|debug|release|client|server|web|api|docs|html|update|only|quick|full|clean))*"
+    r"([:_.-](all|unit|integration|e2e|ci|watch|fix|check|coverage|cov|dev|js|ts|css|py|go|rust|types|lint|test|tests|fast|"
+    r"slow|debug|client|server|web|api|docs|html|only|quick|full|clean))*)"
 )
 
 
@@ -70,6 +70,10 @@ def make(call: Call) -> str | None:
         ]
     if parsed.wild:
         targets.append(HOLE)
+    for path in parsed.all("-f", "--file", "--makefile"):
+        name = path.rsplit("/", 1)[-1]
+        if not re.fullmatch(r"(?i)(gnu)?makefile.*|.*\.(mk|mak|make)", name) or path.startswith("/"):
+            call.unknown(path, "another file holds the recipes", code="script-body")
     _targets(call, "make", targets)
     return HOLE
 
@@ -139,11 +143,15 @@ def node_manager(call: Call) -> str | None:
     verb = words[0] if words else ""
     if parsed.has("--help", "--version", "-v", "-h") and not _after_run(words):
         call.does(Effect.READ, call.name, "prints help")
+    elif call.name == "bun" and parsed.has("-e", "--eval", "-p", "--print"):
+        return call.runs(["node", *call.arguments])
     elif verb in ("run", "run-script", "rum", "urn"):
         if len(words) < 2 and not parsed.wild:
             call.does(Effect.READ, call.name, "lists scripts")
         else:
             _targets(call, f"{call.name} run", words[1:2] or [HOLE])
+    elif verb in ("workspace", "workspaces") and call.name == "yarn":
+        _workspaces(call, words)
     elif verb in ("exec", "x", "dlx"):
         _node_exec(call, verb)
     elif (
@@ -156,6 +164,17 @@ def node_manager(call: Call) -> str | None:
     else:
         return _node_verb(call, verb)
     return HOLE
+
+
+def _workspaces(call: Call, words: list[str]) -> None:
+    """`yarn workspace NAME COMMAND…`, `yarn workspaces foreach|run COMMAND…`."""
+    rest = words[2:]
+    if words[0] == "workspaces" and words[1:2] in (["info"], ["list"], []):
+        call.does(Effect.READ, "yarn workspaces", "lists workspaces")
+    elif words[1:2] == ["run"]:
+        _targets(call, "yarn", rest[:1] or [HOLE])
+    else:
+        node_manager(Call(["yarn", *rest], call.state, call.stdin, call.walker, call.judge))
 
 
 def _after_run(words: list[str]) -> bool:
@@ -231,6 +250,9 @@ def npx(call: Call) -> str | None:
         return HOLE
     name = re.sub(r"(?<=.)@[^@/]*$", "", words[0])
     plain = name.rsplit("/", 1)[-1] if name.startswith("@") else name
+    if plain.startswith("create-"):
+        call.does(Effect.LOCAL, name, "makes a project from a template")
+        return HOLE
     scoped = tool(name)
     if scoped is not None:
         return judge_by_table(

@@ -15,6 +15,7 @@ from shim.text import HOLE, known
 
 _PYTHON = spec("-c -m -W -X --check-hash-based-pycs", stop=True)
 _STDLIB = frozenset(sys.stdlib_module_names)
+_PATH_METHODS = frozenset(("unlink", "rmdir", "write_text", "write_bytes", "rmtree", "rename", "touch", "hardlink_to"))
 Value = str | list[str] | None
 
 
@@ -259,10 +260,39 @@ class _Code(ast.NodeVisitor):
                     for statement in node.body:
                         self.visit(statement)
                 return
-            self.values[node.target.id] = HOLE
-            if "glob" in self.dotted(node.iter) or "iterdir" in self.dotted(node.iter):
-                self.names[node.target.id] = "pathlib.Path()"
+            self._each(node.target, node.iter)
         self.generic_visit(node)
+
+    def visit_comprehension(self, node: ast.comprehension) -> None:
+        self._each(node.target, node.iter)
+        self.generic_visit(node)
+
+    def visit_ListComp(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> None:
+        for generator in node.generators:  # names are bound before they are used
+            self.visit(generator)
+        self.visit(node.elt)
+
+    visit_SetComp = visit_GeneratorExp = visit_ListComp
+
+    def _each(self, target: ast.expr, iterated: ast.expr) -> None:
+        """Binds a loop's variable to a pattern that stands for what a folder listing gives."""
+        if not isinstance(target, ast.Name):
+            return
+        name = self.dotted(iterated)
+        self.values[target.id] = HOLE
+        if not isinstance(iterated, ast.Call):
+            return
+        first = self.value(iterated.args[0]) if iterated.args else None
+        given = first if isinstance(first, str) else HOLE
+        if name.startswith("pathlib.Path().") and isinstance(iterated.func, ast.Attribute):
+            base = self.value(iterated.func.value)
+            self.names[target.id] = "pathlib.Path()"
+            pattern = given if iterated.args else "*"
+            self.values[target.id] = f"{base}/{pattern}" if isinstance(base, str) else HOLE
+        elif name in ("os.listdir", "os.scandir"):
+            self.values[target.id] = f"{given}/*" if iterated.args else "./*"
+        elif name in ("glob.glob", "glob.iglob"):
+            self.values[target.id] = given
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
         name = self.dotted(node)
@@ -304,6 +334,8 @@ class _Code(ast.NodeVisitor):
             act(name, node)
         elif re.match(r"(requests|httpx)(\.Session\(\)|\.Client\(\)|\.session\(\))?\.\w+$", name):
             self._http(name, node)
+        elif name.rsplit(".", 1)[-1] in _PATH_METHODS and name.split(".")[0] not in _STDLIB:
+            self.call.unknown(name, "a method that writes or deletes, of what cannot be told", code="dynamic-target")
         elif name.startswith(("smtplib.", "ftplib.", "paramiko.", "telnetlib.", "imaplib.")):
             self._mailer(name, node)
 

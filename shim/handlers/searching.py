@@ -57,15 +57,19 @@ def _selected(arguments: list[str], roots: list[str]) -> list[str]:
         if word in ("-name", "-path", "-wholename") and (at == 0 or arguments[at - 1] not in ("!", "-not"))
     ]
     alternatives = any(word in ("-o", "-or", ",") for word in arguments)
-    if len(names) == 1 and not alternatives and known(names[0]):
-        return [
-            f"{root.rstrip('/') or '/'}/{names[0].strip('*/') if '/' in names[0] else names[0]}"
-            for root in roots
-        ]
+    chosen = names if len(names) == 1 and not alternatives and known(names[0]) else []
     if len(names) > 1 and alternatives and all(_again(name) for name in names):
-        return [f"{root.rstrip('/') or '/'}/{name}" for root in roots for name in names]
-    empty = any(word == "-empty" for word in arguments)
+        chosen = names
+    if chosen:
+        return [_below(root, name) for root in roots for name in chosen]
+    empty = "-empty" in arguments and not alternatives
     return [f"{root}/__pycache__" for root in roots] if empty and known("".join(roots)) else roots
+
+
+def _below(root: str, name: str) -> str:
+    """A pattern for `name` anywhere below `root`."""
+    name = name.strip("*/") if "/" in name else name
+    return f"{root.rstrip('/') or '/'}/**/{name}"
 
 
 def _again(name: str) -> bool:

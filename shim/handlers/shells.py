@@ -38,7 +38,7 @@ def shell(call: Call) -> str | None:
         call.unknown(call.name, "a startup file is run first", code="script-body")
     if parsed.has("-c"):
         return _text(call, parsed.words, dry)
-    if parsed.words and not parsed.has("-s"):
+    if parsed.words and parsed.words[0] != "-" and not parsed.has("-s"):
         return _file(call, parsed.words, dry)
     if dry:
         return None
@@ -57,6 +57,18 @@ def _text(call: Call, words: list[str], dry: bool) -> str | None:
         return None
     name = words[1] if len(words) > 1 else call.name
     return call.shell(words[0], stdin=call.stdin, positional=tuple(words[2:]), name=name)
+
+
+def other_shell(call: Call) -> str | None:
+    """Shells of another grammar: unknown, and besides whatever the text would do in this one."""
+    parsed = parse(call.arguments, spec("-c -Command -command --command -C", stop=True))
+    if parsed.has("--version", "--help", "-v", "-h", "-n", "--no-execute"):
+        call.does(Effect.READ, call.name, "prints help")
+        return None
+    call.unknown(call.name, "a shell of another grammar", code="dynamic-command")
+    for text in parsed.all("-c", "-Command", "-command", "--command", "-C"):
+        call.shell(text, name=call.name)
+    return HOLE
 
 
 def _file(call: Call, words: list[str], dry: bool) -> str | None:
@@ -87,7 +99,10 @@ def source(call: Call) -> str | None:
 def switch_user(call: Call) -> str | None:
     """`su USER -c TEXT`."""
     _privileged(call)
-    text = parse(call.arguments, _SU).last("-c", "--command")
+    parsed = parse(call.arguments, _SU)
+    text = parsed.last("-c", "--command")
+    if text is None and call.name == "runuser" and parsed.has("-u", "--user") and parsed.words:
+        return call.runs(parsed.words, stdin=call.stdin)
     if text is None:
         call.unknown(call.name, "a shell of another user", code="dynamic-command")
         return HOLE
@@ -110,6 +125,9 @@ def recorded(call: Call) -> str | None:
         call.unknown(call.name, "a recorded shell", code="dynamic-command")
         return HOLE
     return call.shell(text)
+
+
+_SCREEN = spec("-S -c -e -h -p -s -t -T -X -Q -dmS -DmS", stop=True)
 
 
 def terminal_multiplexer(call: Call) -> str | None:
@@ -136,7 +154,7 @@ def terminal_multiplexer(call: Call) -> str | None:
         text = " ".join("\n" if word in ("Enter", "C-m") else word for word in words[1:])
         call.shell(text)
     elif call.name == "screen" and words:
-        call.runs(words)
+        call.runs(parse(rest, _SCREEN).words)
     elif verb in ("", "attach", "a", "new-session", "new"):
         return None
     return HOLE
@@ -190,6 +208,7 @@ def _cron_lines(call: Call, text: str) -> None:
 
 HANDLERS: dict[str, Handler] = {
     **dict.fromkeys(("bash", "sh", "dash", "zsh", "ksh", "ash", "rbash", "mksh"), shell),
+    **dict.fromkeys(("fish", "csh", "tcsh", "pwsh", "powershell", "nu", "xonsh", "elvish"), other_shell),
     "source": source,
     ".": source,
     "su": switch_user,

@@ -91,10 +91,17 @@ def plain(text: str) -> str:
     text = re.sub(r"/\*[!M]+\d*(.*?)\*/", r" \1 ", text, flags=re.DOTALL)
     return re.sub(
         r"'(?:''|\\.|[^'\\])*'|\"(?:\"\"|[^\"])*\"|`[^`]*`|\$(\w*)\$.*?\$\1\$|--[^\n]*|/\*.*?\*/|#(?![>-])[^\n]*",
-        lambda match: " " if match[0][:1] in "-/#" else " x ",
+        _literal,
         text,
         flags=re.DOTALL,
     )
+
+
+def _literal(match: re.Match[str]) -> str:
+    """What stands for a comment or literal; the body of a DO block is code."""
+    if match[0][0] == "$" and re.search(r"(?i)\bdo\s*(language\s+\w+\s*)?$", match.string[: match.start()]):
+        return " " + re.sub(r"\$\w*\$|;", " ", match[0])
+    return " " if match[0][0] in "-/#" else " x "
 
 
 def statement_effect(statement: str) -> Effect | None:
@@ -119,7 +126,7 @@ def statement_effect(statement: str) -> Effect | None:
     if first == "create":
         return Effect.DESTRUCTIVE if "replace" in lower else Effect.LOCAL
     if first == "do":
-        return Effect.UNKNOWN
+        return Effect.DESTRUCTIVE if _LOSES & set(lower) else Effect.UNKNOWN
     if first == "copy":
         return Effect.UNKNOWN if "program" in lower else (Effect.READ if "to" in lower else Effect.LOCAL)
     if first == "set":
@@ -134,7 +141,7 @@ def statement_effect(statement: str) -> Effect | None:
 
 def _of_words(words: list[str], otherwise: Effect) -> Effect:
     """A statement with parts: the worst of the words that start one."""
-    if _LOSES & set(words) - {"replace", "flush", "kill"}:
+    if words[0] in _LOSES or _LOSES & set(words) - {"replace", "flush", "kill"}:
         return Effect.DESTRUCTIVE
     if "insert" in words or "into" in words:
         return max(otherwise, Effect.LOCAL, key=lambda effect: effect is Effect.LOCAL)
