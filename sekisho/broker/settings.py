@@ -90,13 +90,16 @@ def _read(path: Path, limit: int) -> bytes:
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         raise _unreadable(path, error.strerror or str(error)) from error
-    with os.fdopen(fd, "rb") as file:
-        info = os.fstat(file.fileno())
+    try:
+        info = os.fstat(fd)
         if not stat.S_ISREG(info.st_mode):
             raise _unreadable(path, "it is not a regular file")
         if info.st_size > limit:
             raise _unreadable(path, f"it has {info.st_size} bytes; at most {limit} are read")
-        return file.read(limit + 1)
+        with open(fd, "rb", closefd=False) as file:
+            return file.read(limit + 1)
+    finally:
+        os.close(fd)
 
 
 def _unreadable(path: Path, why: str) -> PolicyError:

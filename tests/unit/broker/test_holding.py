@@ -1,0 +1,110 @@
+"""One operation is one hold; an executed one answers a retry of its session once."""
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from netpolicy.request import Request
+from sekisho.broker.execute import NotExecuted, execute
+from sekisho.core.lifecycle import State
+from sekisho.store.store import Store
+from tests.e2e.direct import ask, hold_id, opened, post, session_state
+from tests.e2e.world import World, make_world
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    with make_world(tmp_path_factory.mktemp("holding")) as made:
+        yield made
+
+
+@pytest.fixture
+def store(world: World) -> Iterator[Store]:
+    with opened(world) as made:
+        yield made
+
+
+SAME = {
+    "again": post("/same", b"a=1"),
+    "another request id": post("/same", b"a=1", ("Content-Type", "text/plain"), ("X-Request-Id", "7")),
+}
+OTHER = {
+    "body": post("/same", b"a=2"),
+    "path": post("/same?", b"a=1"),
+    "query": post("/same?x=1", b"a=1"),
+    "method": post("/same", b"a=1", method="PUT"),
+    "header": post("/same", b"a=1", ("Content-Type", "text/plain"), ("X-Mode", "2")),
+}
+
+
+@pytest.mark.parametrize("request_", SAME.values(), ids=SAME)
+def test_the_same_operation_is_the_same_hold(world: World, store: Store, request_: Request) -> None:
+    state = session_state(world)
+    first = hold_id(ask(store, state, post("/same", b"a=1")))
+    before = store.ledger.get(first).count
+    assert hold_id(ask(store, state, request_)) == first
+    assert store.ledger.get(first).count == before + 1
+
+
+@pytest.mark.parametrize("request_", OTHER.values(), ids=OTHER)
+def test_another_operation_is_another_hold(world: World, store: Store, request_: Request) -> None:
+    state = session_state(world)
+    assert hold_id(ask(store, state, request_)) != hold_id(ask(store, state, post("/same", b"a=1")))
+
+
+def test_the_body_is_kept_as_a_blob_of_its_digest(world: World, store: Store) -> None:
+    body = bytes(range(256))
+    hold = store.ledger.get(hold_id(ask(store, session_state(world), post("/blob", body))))
+    assert hold.artifact["body"] == hashlib.sha256(body).hexdigest()
+    assert store.blobs.read(hold.artifact["body"]) == body
+
+
+def test_only_the_session_that_asked_gets_the_stored_answer_and_only_once(world: World, store: Store) -> None:
+    mine, theirs = session_state(world, "1129-mine"), session_state(world, "1129-theirs")
+    asked = post("/answered", b"a=1")
+    first = hold_id(ask(store, mine, asked))
+    store.ledger.approve(first, "kim", 60)
+    assert execute(store, first).hold.state is State.DONE
+    assert hold_id(ask(store, theirs, asked)) != first
+    answered = ask(store, mine, asked)
+    assert (answered.status, dict(answered.headers)["Sekisho-Replayed"]) == (201, "1")
+    assert b'"number"' in answered.body
+    assert hold_id(ask(store, mine, asked)) != first
+    assert len([w for w in world.writes() if w["path"] == "/answered"]) == 1
+
+
+def test_what_was_never_sent_does_not_answer_a_retry(
+    world: World, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from sekisho.broker import send_http
+
+    def unreachable(*_: object, **__: object) -> send_http.HttpResult:
+        raise send_http.NotSent("cannot connect")
+
+    state, asked = session_state(world), post("/unreachable", b"a=1")
+    first = hold_id(ask(store, state, asked))
+    store.ledger.approve(first, "kim", 60)
+    with monkeypatch.context() as patched:
+        patched.setattr(send_http, "send", unreachable)
+        assert execute(store, first).hold.state is State.FAILED
+    assert hold_id(ask(store, state, asked)) != first
+
+
+def test_a_private_address_is_not_dialled_for_an_approved_act_either(world: World, store: Store) -> None:
+    import msgspec
+
+    state = session_state(world)
+    asked = msgspec.structs.replace(post("/", b"a=1"), host="10.0.0.1", headers=(("Host", "10.0.0.1"),))
+    from netpolicy.ports import Body
+    from sekisho.broker import artifact
+    from sekisho.broker.holding import put
+    from sekisho.core.action import Action, Effect
+
+    act = artifact.http_act(asked, Body(size=0, sha256="", data=b""), state.transport)
+    action = Action(verb="http.post", target="https://10.0.0.1/", effect=Effect.EXTERNAL, reason="r")
+    hold = put(store, state, action, act, {}, "private")
+    store.ledger.approve(hold.id, "kim", 60)
+    with pytest.raises(NotExecuted):
+        execute(store, hold.id)
