@@ -10,6 +10,8 @@ from shim.context import Context
 from shim.judge import Judge, judged_shell
 from shim.text import shown
 
+FAULT = "observer-fault"
+
 
 def observe(argv: tuple[str, ...], context: Context) -> Action:
     """What a program started with these arguments would do."""
@@ -22,6 +24,8 @@ def observe(argv: tuple[str, ...], context: Context) -> Action:
         judge.call(argv, state, None, walker)
     except (Unreadable, RecursionError) as error:
         Call(list(argv), state, None, walker, judge).unknown(argv[0], f"cannot be read: {error}")
+    except Exception as error:  # a mistake in here must not let anything pass as known
+        Call(list(argv), state, None, walker, judge).unknown(argv[0], repr(error), code=FAULT)
     return _finished(judge, shown(" ".join(argv)))
 
 
@@ -30,7 +34,11 @@ def observe_shell(command: str, context: Context) -> Action:
     judge = Judge(context)
     if "\0" in command:
         return _finished(judge, shown(command), "no such command line is possible")
-    judged_shell(command, initial_state(context), judge)
+    try:
+        judged_shell(command, initial_state(context), judge)
+    except Exception as error:  # as above
+        call = Call(["shell"], initial_state(context), None, Walker(judge), judge)
+        call.unknown(command[:100], repr(error), code=FAULT)
     return _finished(judge, shown(command))
 
 

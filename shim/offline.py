@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from sekisho.core.action import Effect
 from shim.context import Context
 from shim.grammar import Tool, tool
-from shim.handlers.gitverbs import VERBS
+from shim.handlers.git.verbs import VERBS
 from shim.observe import observe
 
 _INSPECTED = frozenset(("curl", "wget", "http", "https", "xh"))  # the closed network stops them by itself

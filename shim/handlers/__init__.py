@@ -1,54 +1,25 @@
 """Tools whose arguments are a language of their own; all others are data in `shim/grammar`."""
 
 from functools import cache
+from importlib import import_module
 
 from shim.call import Handler
 
 
+_MODULES = (
+    "archives code copying deleting editing forge git.cli http.clients packages python_code remote searching shells "
+    "sql.clients stores wrappers"
+)
+
+
 @cache
 def _registry() -> dict[str, Handler]:
-    from shim.handlers import (
-        archives,
-        code,
-        copying,
-        deleting,
-        editing,
-        forge,
-        gitcli,
-        http,
-        packages,
-        python_code,
-        remote,
-        searching,
-        shells,
-        sql,
-        stores,
-        wrappers,
-    )
-
     found: dict[str, Handler] = {}
-    for module in (
-        archives,
-        code,
-        copying,
-        deleting,
-        editing,
-        forge,
-        gitcli,
-        http,
-        packages,
-        python_code,
-        remote,
-        searching,
-        shells,
-        sql,
-        stores,
-        wrappers,
-    ):
-        for name, function in module.HANDLERS.items():
-            if name in found:
-                raise ValueError(f"{name} has two handlers")
-            found[name] = function
+    for name in _MODULES.split():
+        for tool, function in import_module(f"{__name__}.{name}").HANDLERS.items():
+            if tool in found:
+                raise ValueError(f"{tool} has two handlers")
+            found[tool] = function
     return found
 
 

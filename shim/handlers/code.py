@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sekisho.core.action import Effect
 from shim.call import Call, Handler
 from shim.grammar import table, tool
-from shim.handlers.http import request
+from shim.handlers.http.request import request
 from shim.options import Parsed, Spec, parse, spec
 from shim.table import judge_by_table
 from shim.text import HOLE, known

@@ -5,7 +5,7 @@ import re
 from sekisho.core.action import Effect
 from shim.call import Call, Handler
 from shim.grammar import tool
-from shim.handlers.http import READS
+from shim.handlers.http.request import READS
 from shim.options import parse, spec
 from shim.table import judge_by_table
 from shim.text import HOLE, known

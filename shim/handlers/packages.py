@@ -1,136 +1,25 @@
-"""Package managers, build tools and task runners: by convention some targets are local, others unknown."""
+"""Package managers and the programs they run."""
 
 import re
 
 from sekisho.core.action import Effect
 from shim.call import Call, Handler
 from shim.grammar import tool
+from shim.handlers.building import goreleaser, gradle, make, maven
+from shim.handlers.targets import judge_targets
 from shim.options import parse, spec
 from shim.table import judge_by_table
-from shim.text import HOLE, known
-
-# Names of targets that by convention only build, test, check or tidy.
-CONVENTIONAL = re.compile(
-    r"((build|compile|assemble|bundle|package|dist)[:_.-](prod|production|release|staging|update)|(all|build|test|tests|check|checks|lint|format|fmt|clean|distclean|typecheck|types|type-check|tsc|compile|"
-    r"coverage|cover|unit|integration|e2e|spec|docs?|dev|start|serve|watch|install|deps|setup|prepare|bench|"
-    r"benchmark|verify|assemble|debug|help|style|mypy|ruff|pylint|flake8|eslint|prettier|black|isort|jest|vitest|"
-    r"mocha|pytest|tox|dist|package|bundle|preview|storybook|validate|audit|vet|generate|gen|codegen|ci|fix|tidy|"
-    r"classes|testClasses|jar|javadoc|compileJava|compileTestJava|dependencies|tasks|properties|projects|wrapper|"
-    r"publishToMavenLocal|bootRun|bootJar|installDist|nativeTest|ktlintCheck|spotlessApply|spotlessCheck|"
-    r"connectedAndroidTest|assembleDebug|assembleRelease|testDebugUnitTest)"
-    r"([:_.-](all|unit|integration|e2e|ci|watch|fix|check|coverage|cov|dev|js|ts|css|py|go|rust|types|lint|test|tests|fast|"
-    r"slow|debug|client|server|web|api|docs|html|only|quick|full|clean))*)"
-)
-
-
-def conventional(target: str) -> bool:
-    return CONVENTIONAL.fullmatch(target.rsplit(":", 1)[-1] if target.startswith(":") else target) is not None
-
-
-_MAKE = spec(
-    "-f --file --makefile -C --directory -I --include-dir -o --old-file --assume-old -W --what-if --new-file "
-    "--assume-new --eval -E",
-    optional="-j --jobs -l --load-average -O --output-sync",
-    flags="--dry-run --just-print --recon --question --touch --print-data-base --version --help --always-make "
-    "--keep-going --silent --ignore-errors --print-directory",
-    abbreviate=True,
-)
-
-
-def make(call: Call) -> str | None:
-    parsed = parse(call.arguments, _MAKE)
-    for text in parsed.all("--eval", "-E"):
-        _recipe(call, text)
-    for word in call.arguments:
-        if match := re.match(r"(SHELL|MAKE|\.SHELLFLAGS)\s*:?=(.*)", word):
-            call.unknown(match[1], "another program runs the recipes", code="environment")
-        elif re.match(r"\w+\s*(!=|:?:?=.*\$\(shell)", word):
-            call.unknown(word, "a variable runs a command", code="dynamic-command")
-    if parsed.has(
-        "-n",
-        "--dry-run",
-        "--just-print",
-        "--recon",
-        "-q",
-        "--question",
-        "-p",
-        "--version",
-        "-v",
-        "--help",
-        "-h",
-    ):
-        call.does(Effect.READ, "make", "prints only")
-        return HOLE
-    targets = [word for word in parsed.words if "=" not in word] or ["all"]
-    if parsed.has("--eval", "-E"):
-        targets = [
-            one
-            for one in targets
-            if not any(one in text.split(":")[0] for text in parsed.all("--eval", "-E"))
-        ]
-    if parsed.wild:
-        targets.append(HOLE)
-    for path in parsed.all("-f", "--file", "--makefile"):
-        name = path.rsplit("/", 1)[-1]
-        if not re.fullmatch(r"(?i)(gnu)?makefile.*|.*\.(mk|mak|make)", name) or path.startswith("/"):
-            call.unknown(path, "another file holds the recipes", code="script-body")
-    _targets(call, "make", targets)
-    return HOLE
-
-
-def _recipe(call: Call, text: str) -> None:
-    """Makefile text on the command line: recipe lines and what follows `;` run in a shell."""
-    for line in text.splitlines() or [text]:
-        if line.startswith("\t"):
-            call.shell(line.strip().lstrip("@-+"), name="make")
-        elif ";" in line:
-            call.shell(line.split(";", 1)[1].strip().lstrip("@-+"), name="make")
-        elif match := re.search(r"\$\(shell (.*)\)|!=\s*(.*)", line):
-            call.shell(match[1] or match[2], name="make")
-
-
-def _targets(call: Call, tool_name: str, targets: list[str]) -> None:
-    for target in targets:
-        if known(target) and conventional(target):
-            call.does(Effect.LOCAL, target, f"{tool_name} {target}: builds, tests or tidies by convention")
-        else:
-            call.unknown(
-                target, f"what {tool_name} {target} does is in the project's file", code="script-body"
-            )
-
-
-_GRADLE = spec(
-    "-p --project-dir -b --build-file -I --init-script -g -x --exclude-task -P -D --tests --console -c "
-    "--settings-file --max-workers --project-cache-dir --include-build"
-)
-
-
-def gradle(call: Call) -> str | None:
-    parsed = parse(call.arguments, _GRADLE)
-    if parsed.has("--version", "-v", "--help", "-h", "-?", "-m", "--dry-run", "--status"):
-        call.does(Effect.READ, call.name, "prints only")
-        return HOLE
-    if parsed.has("-I", "--init-script"):
-        call.unknown(call.name, "a script decides", code="script-body")
-    for task in parsed.words or ["tasks"]:
-        name = task.rsplit(":", 1)[-1]
-        if name == "publishToMavenLocal":
-            call.does(Effect.LOCAL, task, "publishes into the local cache")
-        elif re.match(
-            r"(publish|uploadArchives|closeAndRelease|artifactoryPublish|bintray|jib$|dockerPush)",
-            name,
-        ):
-            call.does(Effect.EXTERNAL, task, "publishes", code="publishes")
-        else:
-            _targets(call, call.name, [name])
-    return HOLE
-
+from shim.text import HOLE
 
 _NODE = spec(
     "--prefix -w --workspace -C --dir --filter -F --cwd --registry --tag --access --otp --userconfig --globalconfig "
     "--cache --loglevel --script-shell --node-options --depth --omit --include -m --message --dir",
 )
+
+
 _NODE_STOP = spec(" ".join(sorted(_NODE.values)), stop=True)
+
+
 _TESTING = ("test", "t", "tst", "it", "install-test", "cit")
 
 
@@ -149,15 +38,14 @@ def node_manager(call: Call) -> str | None:
         if len(words) < 2 and not parsed.wild:
             call.does(Effect.READ, call.name, "lists scripts")
         else:
-            _targets(call, f"{call.name} run", words[1:2] or [HOLE])
+            judge_targets(call, f"{call.name} run", words[1:2] or [HOLE])
     elif verb in ("workspace", "workspaces") and call.name == "yarn":
         _workspaces(call, words)
     elif verb in ("exec", "x", "dlx"):
         _node_exec(call, verb)
     elif (
         verb in _TESTING
-        or (verb in ("start", "build")
-        and call.name != "npm")
+        or (verb in ("start", "build") and call.name != "npm")
         or verb in ("start", "stop", "restart")
     ):
         call.does(Effect.LOCAL, verb, "runs the project's own tests or server")
@@ -172,7 +60,7 @@ def _workspaces(call: Call, words: list[str]) -> None:
     if words[0] == "workspaces" and words[1:2] in (["info"], ["list"], []):
         call.does(Effect.READ, "yarn workspaces", "lists workspaces")
     elif words[1:2] == ["run"]:
-        _targets(call, "yarn", rest[:1] or [HOLE])
+        judge_targets(call, "yarn", rest[:1] or [HOLE])
     else:
         node_manager(Call(["yarn", *rest], call.state, call.stdin, call.walker, call.judge))
 
@@ -195,7 +83,7 @@ def _node_verb(call: Call, verb: str) -> str | None:
     if plain_yarn and tool(verb) is not None:
         return call.runs(parse(call.arguments, _NODE_STOP).words)  # a program of a package
     if plain_yarn:
-        _targets(call, call.name, [verb])
+        judge_targets(call, call.name, [verb])
         return HOLE
     if call.name == "yarn" and not verb:
         call.does(Effect.LOCAL, "yarn install", "installs packages")
@@ -288,52 +176,6 @@ def uv(call: Call) -> str | None:
     return judge_by_table(call, known_tool)
 
 
-_MAVEN = spec(
-    "-f --file -s --settings -gs --global-settings -pl --projects -P -D -T --threads -l --log-file -t "
-    "--toolchains -rf --resume-from -b --builder",
-    words=True,
-)
-
-
-def maven(call: Call) -> str | None:
-    parsed = parse(call.arguments, _MAVEN)
-    if parsed.has("--version", "-v", "--help", "-h", "-version"):
-        call.does(Effect.READ, call.name, "prints help")
-        return HOLE
-    phases = frozenset(
-        ["validate", "initialize", "generate-sources", "process-sources", "generate-resources", "process-resources", "compile", "process-classes", "generate-test-sources", "test-compile", "process-test-classes", "test", "prepare-package", "package", "pre-integration-test", "integration-test", "post-integration-test", "verify", "install", "clean", "site"]
-    )
-    for goal in parsed.words:
-        plugin = goal.split(":", 1)[0]
-        if goal in phases or plugin in (
-            "dependency",
-            "help",
-            "versions",
-            "spotless",
-            "checkstyle",
-            "surefire",
-            "failsafe",
-            "compiler",
-            "archetype",
-            "jacoco",
-            "wrapper",
-            "enforcer",
-        ):
-            call.does(Effect.LOCAL, goal, "builds or tests")
-        elif goal in ("deploy", "site-deploy") or goal.endswith(
-            (":deploy", ":perform", ":upload", ":release", ":publish", ":push", ":deploy-file")
-        ):
-            call.does(Effect.EXTERNAL, goal, "publishes", code="publishes")
-        elif plugin in ("spring-boot", "quarkus", "exec", "jetty"):
-            call.does(Effect.LOCAL, goal, "runs the project's own program")
-        else:
-            call.unknown(goal, "what the goal does is in a plugin", code="script-body")
-    return HOLE
-
-
-_GORELEASER = spec("--skip -f --config --timeout -p --parallelism --release-notes")
-
-
 _NIX = spec("-c --command --run --config -e --env -d --dir -A --attr -I -f --file --override-input")
 
 
@@ -355,19 +197,6 @@ def pipx(call: Call) -> str | None:
     if call.arguments[:1] == ["run"]:
         return npx(Call(["pipx", *call.arguments[1:]], call.state, call.stdin, call.walker, call.judge))
     return judge_by_table(call, known_tool)
-
-
-def goreleaser(call: Call) -> str | None:
-    parsed = parse(call.arguments, _GORELEASER)
-    words = parsed.words or ["release"]
-    skipped = ",".join(parsed.all("--skip")).split(",")
-    if words[0] in ("check", "healthcheck", "jsonschema", "help", "completion"):
-        call.does(Effect.READ, words[0], "checks")
-    elif words[0] in ("build", "init") or parsed.has("--snapshot", "--skip-publish") or "publish" in skipped:
-        call.does(Effect.LOCAL, words[0], "builds without publishing")
-    else:
-        call.does(Effect.EXTERNAL, words[0], "publishes a release", code="publishes")
-    return HOLE
 
 
 HANDLERS: dict[str, Handler] = {

@@ -9,7 +9,7 @@ from sekisho.core.action import Effect
 from shim.address import is_loopback_host
 from shim.call import Call, Handler
 from shim.grammar import table
-from shim.handlers.http import request
+from shim.handlers.http.request import request
 from shim.options import parse, spec
 from shim.text import HOLE, known
 

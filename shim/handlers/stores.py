@@ -5,7 +5,7 @@ import re
 from sekisho.core.action import Effect
 from shim.call import Call, Handler
 from shim.grammar import table
-from shim.handlers.sql import database_place, hosts_of
+from shim.handlers.sql.places import database_place, hosts_of
 from shim.options import parse, spec
 from shim.text import HOLE, known
 

@@ -1,15 +1,15 @@
-"""curl, wget and httpie: the method on the wire and the host decide."""
+"""curl: each part between `--next` is a request of its own."""
 
 import re
 
 from sekisho.core.action import Effect
-from shim.address import authority, is_inner_host, is_loopback_host, is_uncertain_host
+from shim.address import authority, is_loopback_host
 from shim.bash.patterns import split_braces
-from shim.call import Call, Handler
+from shim.call import Call
+from shim.handlers.http.request import request
 from shim.options import Parsed, parse, spec
-from shim.text import HOLE, WILD, known
+from shim.text import HOLE, known
 
-READS = frozenset(("GET", "HEAD", "OPTIONS", "PROPFIND", "REPORT", "TRACE"))
 WRITING_SCHEMES = frozenset(
     (
         "smtp",
@@ -35,44 +35,6 @@ WRITING_SCHEMES = frozenset(
 )
 
 
-def request(call: Call, method: str, url: str, *, elsewhere: str = "") -> None:
-    """One request. `elsewhere` is where it really goes, if an option says so."""
-    scheme, host, _ = authority(url)
-    host = elsewhere or host
-    reads = method.upper() in READS
-    verb = f"http.{method.lower()}" if known(method) else "http.request"
-    if not known(method):
-        call.does(Effect.UNKNOWN, url, "the method cannot be told", code="dynamic-method", verb=verb)
-    elif HOLE in re.sub(r":[^\]]*$", "", host) or not host or (is_uncertain_host(host) and not reads):
-        effect = Effect.READ if reads else Effect.UNKNOWN
-        call.does(effect, url, "the host cannot be told", code="dynamic-target", verb=verb)
-    elif is_loopback_host(host) and not _ambiguous(url):
-        call.does(Effect.LOCAL, url, "talks to this machine", verb=verb)
-    elif reads and is_inner_host(host):
-        call.does(
-            Effect.FORBIDDEN, url, "reads from an address that is not public", code="inner-address", verb=verb
-        )
-    elif reads:
-        call.does(Effect.READ, url, "reads from the network", verb=verb, inspected=True)
-    else:
-        call.does(
-            Effect.EXTERNAL,
-            url,
-            f"{method.upper()} changes something outside",
-            code="http-write",
-            verb=verb,
-            inspected=True,
-        )
-
-
-def _ambiguous(url: str) -> bool:
-    """A backslash before an `@`: clients disagree on which side the host stands."""
-    match = re.match(r"\w+:/+([^/?#]*)", url)
-    if match is None or "\\" not in match[1]:
-        return False
-    return not is_loopback_host(match[1].split("\\", 1)[0])
-
-
 _CURL = spec(
     "-A --user-agent -b --cookie -c --cookie-jar -C --continue-at -d --data --data-ascii --data-binary --data-raw "
     "--data-urlencode -D --dump-header -e --referer -E --cert -F --form --form-string -h -H --header -K --config "
@@ -95,6 +57,8 @@ _CURL = spec(
     "--no-clobber --raw --anyauth --basic --digest --ntlm --negotiate --proxytunnel --remove-on-error --xattr",
     abbreviate=True,
 )
+
+
 _DATA = (
     "-d",
     "--data",
@@ -106,7 +70,11 @@ _DATA = (
     "--expand-data",
     "--expand-json",
 )
+
+
 _FORM = ("-F", "--form", "--form-string")
+
+
 _PROXY = (
     "-x",
     "--proxy",
@@ -257,117 +225,3 @@ def _curl_output(call: Call, parsed: Parsed, url: str, position: int) -> None:
         return
     name = re.sub(r"#\d", "_", name)
     call.writes(f"{folder.rstrip('/')}/{name}" if folder else name)
-
-
-_WGET = spec(
-    "-o --output-file -a --append-output -e --execute -i --input-file -B --base -t --tries -O --output-document "
-    "--start-pos -T --timeout --dns-timeout --connect-timeout --read-timeout -w --wait --waitretry -Q --quota "
-    "--limit-rate -P --directory-prefix --http-user --http-password --cut-dirs --default-page --header "
-    "--max-redirect --proxy-user --proxy-password --referer -U --user-agent --post-data --post-file --method "
-    "--body-data --body-file --load-cookies --save-cookies --certificate --ca-certificate --private-key -l --level "
-    "-A --accept -R --reject -D --domains --exclude-domains -I --include-directories -X --exclude-directories "
-    "--config --user --password --use-askpass --bind-address --secure-protocol --progress --restrict-file-names",
-    flags="--spider --quiet --no-verbose --verbose --continue --timestamping --no-clobber --recursive --mirror --help "
-    "--version --no-check-certificate --server-response --content-disposition --page-requisites --convert-links "
-    "--no-parent --background --debug --trust-server-names --inet4-only --delete-after --no-proxy --force-directories",
-    abbreviate=True,
-)
-
-
-def wget(call: Call) -> str | None:
-    parsed = parse(call.arguments, _WGET)
-    if parsed.has("--help", "--version", "-h", "-V"):
-        call.does(Effect.READ, "wget", "prints help")
-        return HOLE
-    if parsed.has("--config", "-e", "--execute", "--use-askpass"):
-        call.unknown("wget", "settings decide", code="config-file")
-    if parsed.wild:
-        call.unknown("wget", "its arguments cannot be told", code="dynamic-command")
-    method = parsed.last("--method") or ("POST" if parsed.has("--post-data", "--post-file") else "GET")
-    if parsed.has("-i", "--input-file"):
-        call.does(
-            Effect.READ if method.upper() in READS else Effect.UNKNOWN, "a list of addresses", "reads a list"
-        )
-    for url in parsed.words:
-        request(call, method, url)
-    _wget_output(call, parsed)
-    return HOLE
-
-
-def _wget_output(call: Call, parsed: Parsed) -> None:
-    for path in parsed.all("-o", "--output-file", "--save-cookies"):
-        call.writes(path)
-    name = parsed.last("-O", "--output-document")
-    if parsed.has("--spider") or name == "-":
-        return
-    folder = parsed.last("-P", "--directory-prefix") or "."
-    if name is not None:
-        call.writes(name)
-    elif parsed.has("-i", "--input-file", "-r", "--recursive", "-m", "--mirror"):
-        call.writes(f"{folder.rstrip('/')}/downloaded-by-wget")
-    else:
-        for url in parsed.words:
-            base = re.split(r"[?#]", re.sub(r"^\w+://", "", url))[0].partition("/")[2].rsplit("/", 1)[-1]
-            # wget never overwrites: it numbers a second file of the same name
-            call.writes(f"{folder.rstrip('/')}/{base or 'index.html'}", append=True)
-
-
-_HTTPIE = spec(
-    "-a --auth -A --auth-type -o --output -s --style -p --print -P --session --session-read-only --proxy --verify "
-    "--timeout --max-redirects --cert --cert-key --ssl --ciphers --format-options --response-charset "
-    "--response-mime --default-scheme --boundary --raw --bearer --max-headers --pretty",
-    flags="--json --form --multipart --offline --ignore-stdin --download --headers --body --verbose --follow --help "
-    "--version --check-status --stream --quiet --all --continue",
-    abbreviate=True,
-)
-_ITEM = re.compile(r"[^:=@]+(:=@|:=|=@|==|=|@|:).*", re.DOTALL)
-
-
-def httpie(call: Call) -> str | None:
-    """The method if one is named; else data posts, as does an input that is not a terminal."""
-    parsed = parse(call.arguments, _HTTPIE)
-    words = parsed.words
-    if parsed.has("--help", "--version", "--manual") or not words:
-        call.does(Effect.READ, call.name, "prints help")
-        return HOLE
-    if parsed.has("--offline"):
-        call.does(Effect.READ, words[-1], "prints the request only")
-        return HOLE
-    method = None
-    if re.fullmatch(r"[A-Za-z]+", words[0]) and len(words) > 1 and words[0].lower() != "localhost":
-        method, words = words[0].upper(), words[1:]
-    elif HOLE in words[0] and len(words) > 1:
-        method, words = HOLE, words[1:]
-    url, items = words[0], words[1:]
-    if method is None:
-        data = any(_posts(item) for item in items) or parsed.has("--raw") or WILD in items
-        reads_input = not parsed.has("--ignore-stdin", "-I")  # an agent's shell has no terminal
-        method = "POST" if data or reads_input else "GET"
-    url = (
-        re.sub(r"^:(?=\d|/|$)", "localhost:", url).rstrip(":")
-        if url.startswith(":") and url[:2] != "::"
-        else url
-    )
-    request(call, method, url)
-    for path in parsed.all("-o", "--output"):
-        call.writes(path)
-    if parsed.has("--download", "-d") and not parsed.has("-o", "--output"):
-        call.writes(re.split(r"[?#]", url)[0].rsplit("/", 1)[-1] or "index.html", append=True)
-    return HOLE
-
-
-def _posts(item: str) -> bool:
-    match = re.match(r"[^:=@\\]*(:=@|:=|=@|==|=|@|:)", item)
-    return match is not None and match[1] not in ("==", ":")
-
-
-HANDLERS: dict[str, Handler] = {
-    "curl": curl,
-    "curlie": curl,
-    "wget": wget,
-    "wget2": wget,
-    "http": httpie,
-    "https": httpie,
-    "xh": httpie,
-    "xhs": httpie,
-}

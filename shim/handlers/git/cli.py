@@ -6,7 +6,7 @@ import shlex
 from sekisho.core.action import Effect
 from shim.call import Call, Handler
 from shim.environment import transport
-from shim.handlers.gitverbs import VERBS
+from shim.handlers.git.verbs import VERBS
 from shim.options import Parsed, parse, spec
 from shim.text import HOLE, known
 

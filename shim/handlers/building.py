@@ -1,0 +1,178 @@
+"""Build tools: make, gradle, maven, goreleaser."""
+
+import re
+
+from sekisho.core.action import Effect
+from shim.call import Call
+from shim.handlers.targets import judge_targets
+from shim.options import parse, spec
+from shim.text import HOLE
+
+_MAKE = spec(
+    "-f --file --makefile -C --directory -I --include-dir -o --old-file --assume-old -W --what-if --new-file "
+    "--assume-new --eval -E",
+    optional="-j --jobs -l --load-average -O --output-sync",
+    flags="--dry-run --just-print --recon --question --touch --print-data-base --version --help --always-make "
+    "--keep-going --silent --ignore-errors --print-directory",
+    abbreviate=True,
+)
+
+
+def make(call: Call) -> str | None:
+    parsed = parse(call.arguments, _MAKE)
+    for text in parsed.all("--eval", "-E"):
+        _recipe(call, text)
+    for word in call.arguments:
+        if match := re.match(r"(SHELL|MAKE|\.SHELLFLAGS)\s*:?=(.*)", word):
+            call.unknown(match[1], "another program runs the recipes", code="environment")
+        elif re.match(r"\w+\s*(!=|:?:?=.*\$\(shell)", word):
+            call.unknown(word, "a variable runs a command", code="dynamic-command")
+    if parsed.has(
+        "-n",
+        "--dry-run",
+        "--just-print",
+        "--recon",
+        "-q",
+        "--question",
+        "-p",
+        "--version",
+        "-v",
+        "--help",
+        "-h",
+    ):
+        call.does(Effect.READ, "make", "prints only")
+        return HOLE
+    targets = [word for word in parsed.words if "=" not in word] or ["all"]
+    if parsed.has("--eval", "-E"):
+        targets = [
+            one
+            for one in targets
+            if not any(one in text.split(":")[0] for text in parsed.all("--eval", "-E"))
+        ]
+    if parsed.wild:
+        targets.append(HOLE)
+    for path in parsed.all("-f", "--file", "--makefile"):
+        name = path.rsplit("/", 1)[-1]
+        if not re.fullmatch(r"(?i)(gnu)?makefile.*|.*\.(mk|mak|make)", name) or path.startswith("/"):
+            call.unknown(path, "another file holds the recipes", code="script-body")
+    judge_targets(call, "make", targets)
+    return HOLE
+
+
+def _recipe(call: Call, text: str) -> None:
+    """Makefile text on the command line: recipe lines and what follows `;` run in a shell."""
+    for line in text.splitlines() or [text]:
+        if line.startswith("\t"):
+            call.shell(line.strip().lstrip("@-+"), name="make")
+        elif ";" in line:
+            call.shell(line.split(";", 1)[1].strip().lstrip("@-+"), name="make")
+        elif match := re.search(r"\$\(shell (.*)\)|!=\s*(.*)", line):
+            call.shell(match[1] or match[2], name="make")
+
+
+_GRADLE = spec(
+    "-p --project-dir -b --build-file -I --init-script -g -x --exclude-task -P -D --tests --console -c "
+    "--settings-file --max-workers --project-cache-dir --include-build"
+)
+
+
+def gradle(call: Call) -> str | None:
+    parsed = parse(call.arguments, _GRADLE)
+    if parsed.has("--version", "-v", "--help", "-h", "-?", "-m", "--dry-run", "--status"):
+        call.does(Effect.READ, call.name, "prints only")
+        return HOLE
+    if parsed.has("-I", "--init-script"):
+        call.unknown(call.name, "a script decides", code="script-body")
+    for task in parsed.words or ["tasks"]:
+        name = task.rsplit(":", 1)[-1]
+        if name == "publishToMavenLocal":
+            call.does(Effect.LOCAL, task, "publishes into the local cache")
+        elif re.match(
+            r"(publish|uploadArchives|closeAndRelease|artifactoryPublish|bintray|jib$|dockerPush)",
+            name,
+        ):
+            call.does(Effect.EXTERNAL, task, "publishes", code="publishes")
+        else:
+            judge_targets(call, call.name, [name])
+    return HOLE
+
+
+_MAVEN = spec(
+    "-f --file -s --settings -gs --global-settings -pl --projects -P -D -T --threads -l --log-file -t "
+    "--toolchains -rf --resume-from -b --builder",
+    words=True,
+)
+
+
+def maven(call: Call) -> str | None:
+    parsed = parse(call.arguments, _MAVEN)
+    if parsed.has("--version", "-v", "--help", "-h", "-version"):
+        call.does(Effect.READ, call.name, "prints help")
+        return HOLE
+    phases = frozenset(
+        [
+            "validate",
+            "initialize",
+            "generate-sources",
+            "process-sources",
+            "generate-resources",
+            "process-resources",
+            "compile",
+            "process-classes",
+            "generate-test-sources",
+            "test-compile",
+            "process-test-classes",
+            "test",
+            "prepare-package",
+            "package",
+            "pre-integration-test",
+            "integration-test",
+            "post-integration-test",
+            "verify",
+            "install",
+            "clean",
+            "site",
+        ]
+    )
+    for goal in parsed.words:
+        plugin = goal.split(":", 1)[0]
+        if goal in phases or plugin in (
+            "dependency",
+            "help",
+            "versions",
+            "spotless",
+            "checkstyle",
+            "surefire",
+            "failsafe",
+            "compiler",
+            "archetype",
+            "jacoco",
+            "wrapper",
+            "enforcer",
+        ):
+            call.does(Effect.LOCAL, goal, "builds or tests")
+        elif goal in ("deploy", "site-deploy") or goal.endswith(
+            (":deploy", ":perform", ":upload", ":release", ":publish", ":push", ":deploy-file")
+        ):
+            call.does(Effect.EXTERNAL, goal, "publishes", code="publishes")
+        elif plugin in ("spring-boot", "quarkus", "exec", "jetty"):
+            call.does(Effect.LOCAL, goal, "runs the project's own program")
+        else:
+            call.unknown(goal, "what the goal does is in a plugin", code="script-body")
+    return HOLE
+
+
+_GORELEASER = spec("--skip -f --config --timeout -p --parallelism --release-notes")
+
+
+def goreleaser(call: Call) -> str | None:
+    parsed = parse(call.arguments, _GORELEASER)
+    words = parsed.words or ["release"]
+    skipped = ",".join(parsed.all("--skip")).split(",")
+    if words[0] in ("check", "healthcheck", "jsonschema", "help", "completion"):
+        call.does(Effect.READ, words[0], "checks")
+    elif words[0] in ("build", "init") or parsed.has("--snapshot", "--skip-publish") or "publish" in skipped:
+        call.does(Effect.LOCAL, words[0], "builds without publishing")
+    else:
+        call.does(Effect.EXTERNAL, words[0], "publishes a release", code="publishes")
+    return HOLE

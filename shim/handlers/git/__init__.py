@@ -1,0 +1,1 @@
+"""git: options before the verb, settings, aliases, and each verb."""
