@@ -1,7 +1,7 @@
 """docs/policy.md names every key of a policy with its default, and no other; its examples are read."""
 
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Union, get_args, get_origin
 
 import msgspec
@@ -40,10 +40,8 @@ def _is_required(name: str, field: msgspec.structs.FieldInfo) -> bool:
 
 
 def _default(field: msgspec.structs.FieldInfo) -> str:
-    value: Any = field.default
-    if value is msgspec.NODEFAULT:
-        make: Callable[[], Any] = field.default_factory
-        value = make()
+    make: Any = field.default_factory
+    value = make() if field.default is msgspec.NODEFAULT else field.default
     if value is None:
         return "none"
     shown = msgspec.json.encode(READERS_BACK.get(_kind(field.type), _same)(value)).decode()
