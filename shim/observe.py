@@ -1,6 +1,5 @@
 """argv -> Action, and shell text -> Action. Pure: nothing is run, files are seen through `Context`."""
 
-
 from sekisho.core.action import Action, Effect
 from shim.bash.state import State
 from shim.bash.walk import Walker

@@ -5,6 +5,7 @@ import re
 from sekisho.core.action import Effect
 from shim.bash.state import State
 from shim.context import Context, Kind
+from shim.grammar import table
 from shim.text import HOLE
 
 TEMPORARY = ("/tmp/", "/var/tmp/", "/dev/shm/")
@@ -23,9 +24,7 @@ SYSTEM = (
 )
 NOWHERE = re.compile(r"/dev/(null|stdout|stderr|tty|zero|full|fd/.*|stdin|pts/\d+)|/proc/self/fd/\d+|-")
 NETWORK = re.compile(r"/dev/(?:tcp|udp)/([^/]+)/")
-REGENERABLE = frozenset(
-    ["node_modules", "build", "dist", "target", ".venv", "venv", "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".tox", ".nox", "coverage", "htmlcov", ".nyc_output", ".next", ".nuxt", ".svelte-kit", ".turbo", ".parcel-cache", ".cache", ".gradle", ".eggs", ".hypothesis", ".terraform", ".dart_tool", ".angular", ".vite", ".output", ".serverless", ".docusaurus", ".ipynb_checkpoints", "cmake-build-debug", "cmake-build-release", "_build", ".bundle", ".yarn-cache", ".pnpm-store", "bower_components", "DerivedData", ".sass-cache", "storybook-static", ".expo", ".coverage", "out-tsc"]
-)
+REGENERABLE = table("paths")["regenerable"]
 REGENERABLE_NAMES = re.compile(
     r".*\.(pyc|pyo|o|obj|a|class|tmp|temp|swp|bak~|egg-info|dist-info|tsbuildinfo|gcda|gcno|elc)|.*~|\.DS_Store|"
     r"\.coverage(\..*)?|\.eslintcache|coverage\.xml"

@@ -120,9 +120,33 @@ class Variable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     harmless: str = ""
 
 
+class Wrapper(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A program that runs another. `skip` words stand before the command; `shells` are options with shell text.
+
+    `outputs` are options whose values are written; `verbs` are words of which one must come first. The
+    command's own options begin where the first word stands, unless the wrapper `permutes`. `joined`: the words
+    are put together and given to a shell. `own` is what the wrapper does besides.
+    """
+
+    names: str
+    values: str = ""
+    permutes: bool = False
+    skip: int = 0
+    shells: str = ""
+    outputs: str = ""
+    verbs: str = ""
+    own: Effect = Effect.READ
+    assignments: bool = False
+    joined: bool = False
+
+    def spec(self) -> Spec:
+        return spec(self.values, stop=not self.permutes)
+
+
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tool: list[Tool] = []
     variable: list[Variable] = []
+    wrapper: list[Wrapper] = []
     table: dict[str, dict[str, str]] = {}
 
 
@@ -158,6 +182,12 @@ def tool(name: str) -> Tool | None:
 
 def variables() -> list[Variable]:
     return [variable for file in _loaded() for variable in file.variable]
+
+
+@cache
+def wrappers() -> dict[str, Wrapper]:
+    """Every wrapper by name."""
+    return {name: one for file in _loaded() for one in file.wrapper for name in one.names.split()}
 
 
 @cache

@@ -222,8 +222,23 @@ def _judge_call(call: Call, language: Language, reader: _Reader, match: re.Match
         call.unknown(name, f"{name} is not classified", code="unlisted-tool")
 
 
-_LOADS = frozenset(("require", "import", "load", "require_relative", "do", "include", "include_once", "require_once",
-                    "dofile", "loadfile", "autoload", "instance_eval", "eval"))
+_LOADS = frozenset(
+    (
+        "require",
+        "import",
+        "load",
+        "require_relative",
+        "do",
+        "include",
+        "include_once",
+        "require_once",
+        "dofile",
+        "loadfile",
+        "autoload",
+        "instance_eval",
+        "eval",
+    )
+)
 
 
 def _defined(code: str, name: str) -> bool:
@@ -264,7 +279,11 @@ def _request(call: Call, reader: _Reader, name: str, at: int) -> None:
 def debugger(call: Call) -> str | None:
     """gdb and lldb: commands on the line may start a shell; the program itself is unknown."""
     parsed = parse(
-        call.arguments, spec("-ex -eval-command -iex --ex --iex --eval-command --init-eval-command -x --command -command -p -pid -c -core -o -O -s -S", words=True)
+        call.arguments,
+        spec(
+            "-ex -eval-command -iex --ex --iex --eval-command --init-eval-command -x --command -command -p -pid -c -core -o -O -s -S",
+            words=True,
+        ),
     )
     if parsed.has("--version", "-version", "--help", "-help", "-v"):
         call.does(Effect.READ, call.name, "prints help")
@@ -272,7 +291,9 @@ def debugger(call: Call) -> str | None:
     call.does(Effect.READ, call.name, "looks into a program")
     if not parsed.has("-batch", "--batch") and call.stdin is None:
         call.unknown(call.name, "an interactive session", code="dynamic-command")
-    for text in parsed.all("-ex", "-eval-command", "-iex", "--ex", "--iex", "--eval-command", "--init-eval-command", "-o", "-O"):
+    for text in parsed.all(
+        "-ex", "-eval-command", "-iex", "--ex", "--iex", "--eval-command", "--init-eval-command", "-o", "-O"
+    ):
         if match := re.match(r"\s*(?:shell|!|platform shell|make|pipe [^|]*\|)\s*(.*)", text):
             call.shell(match[1], name=call.name)
         elif re.match(

@@ -15,7 +15,9 @@ from shim.text import HOLE, known
 
 _PYTHON = spec("-c -m -W -X --check-hash-based-pycs", stop=True)
 _STDLIB = frozenset(sys.stdlib_module_names)
-_PATH_METHODS = frozenset(("unlink", "rmdir", "write_text", "write_bytes", "rmtree", "rename", "touch", "hardlink_to"))
+_PATH_METHODS = frozenset(
+    ("unlink", "rmdir", "write_text", "write_bytes", "rmtree", "rename", "touch", "hardlink_to")
+)
 Value = str | list[str] | None
 
 
@@ -80,12 +82,8 @@ def _setup(call: Call, commands: list[str]) -> None:
         call.does(Effect.LOCAL, "setup.py", "builds or installs")
 
 
-_READING = frozenset(
-    ["json.tool", "site", "sysconfig", "platform", "timeit", "calendar", "this", "ast", "tokenize", "dis", "inspect", "pydoc", "pyclbr", "tabnanny", "trace", "base64", "quopri", "uu", "gzip.list", "webbrowser.list", "keyword"]
-)
-_LOCAL = frozenset(
-    ["venv", "virtualenv", "http.server", "compileall", "ensurepip", "unittest", "doctest", "build", "py_compile", "zipfile", "tarfile", "zipapp", "cProfile", "profile", "pdb", "test", "lib2to3", "SimpleHTTPServer", "idlelib", "turtledemo", "gzip", "sqlite3", "asyncio"]
-)
+_READING = table("python_modules")["read"]
+_LOCAL = table("python_modules")["local"]
 
 
 def _module(call: Call, module: str, rest: list[str]) -> str | None:
@@ -335,7 +333,9 @@ class _Code(ast.NodeVisitor):
         elif re.match(r"(requests|httpx)(\.Session\(\)|\.Client\(\)|\.session\(\))?\.\w+$", name):
             self._http(name, node)
         elif name.rsplit(".", 1)[-1] in _PATH_METHODS and name.split(".")[0] not in _STDLIB:
-            self.call.unknown(name, "a method that writes or deletes, of what cannot be told", code="dynamic-target")
+            self.call.unknown(
+                name, "a method that writes or deletes, of what cannot be told", code="dynamic-target"
+            )
         elif name.startswith(("smtplib.", "ftplib.", "paramiko.", "telnetlib.", "imaplib.")):
             self._mailer(name, node)
 

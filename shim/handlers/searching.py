@@ -4,13 +4,12 @@ import re
 
 from sekisho.core.action import Effect
 from shim.call import Call, Handler
+from shim.grammar import table
 from shim.options import parse, spec
 from shim.paths import REGENERABLE, REGENERABLE_NAMES
 from shim.text import HOLE, WILD, known
 
-_FIND_VALUE = frozenset(
-    ["-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex", "-type", "-xtype", "-size", "-mtime", "-mmin", "-atime", "-amin", "-ctime", "-cmin", "-newer", "-anewer", "-cnewer", "-user", "-group", "-uid", "-gid", "-perm", "-maxdepth", "-mindepth", "-links", "-inum", "-fstype", "-lname", "-ilname", "-used", "-printf", "-samefile", "-context", "-regextype"]
-)
+_FIND_VALUE = table("find")["valued"]
 
 
 def find(call: Call) -> str | None:

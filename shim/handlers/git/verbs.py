@@ -1,27 +1,21 @@
 """Which function judges which git command."""
 
+from shim.grammar import table
 from shim.handlers.git.answer import Verb, by_subcommand, changes, loses, outside, read_only
 from shim.handlers.git.refs import apply, branch, collect, config, hash_object, plumbing, reflog, tag
 from shim.handlers.git.setaside import bisect, stash, submodule, worktree
 from shim.handlers.git.transfer import archive, bundle, clone, credential, fetch, format_patch, push, remote
 from shim.handlers.git.trees import checkout, clean, remove, reset, restore, switch
 
-_READ = """status log show diff shortlog blame annotate describe rev-parse rev-list name-rev ls-files ls-tree ls-remote
-cat-file for-each-ref show-ref show-branch merge-base diff-tree diff-index diff-files count-objects fsck verify-commit
-verify-tag verify-pack whatchanged range-diff cherry check-ignore check-attr check-mailmap check-ref-format var grep
-get-tar-commit-id patch-id column stripspace request-pull merge-tree fmt-merge-msg fast-export difftool gitk
-upload-archive unpack-file mailinfo show-index for-each-repo"""
+_READ = table("git")["read"]
 
 
-_LOCAL = """add commit merge rebase cherry-pick revert am init mv pull mergetool rerere sparse-checkout maintenance repack
-pack-refs pack-objects unpack-objects index-pack prune-packed multi-pack-index commit-graph write-tree commit-tree mktree
-mktag fast-import update-server-info merge-file merge-index merge-one-file bugreport diagnose citool gui interpret-trailers
-replace stage absorb mailsplit instaweb daemon branchless"""
+_LOCAL = table("git")["local"]
 
 
 VERBS: dict[str, Verb] = {
-    **dict.fromkeys(_READ.split(), read_only),
-    **dict.fromkeys(_LOCAL.split(), changes("changes something in the repository")),
+    **dict.fromkeys(_READ, read_only),
+    **dict.fromkeys(_LOCAL, changes("changes something in the repository")),
     "push": push,
     "fetch": fetch,
     "clone": clone,

@@ -6,33 +6,12 @@ from sekisho.core.action import Effect
 from shim.address import authority, is_loopback_host
 from shim.bash.patterns import split_braces
 from shim.call import Call
+from shim.grammar import table
 from shim.handlers.http.request import request
 from shim.options import Parsed, parse, spec
 from shim.text import HOLE, known
 
-WRITING_SCHEMES = frozenset(
-    (
-        "smtp",
-        "smtps",
-        "imap",
-        "imaps",
-        "pop3",
-        "pop3s",
-        "telnet",
-        "mqtt",
-        "ldap",
-        "dict",
-        "gopher",
-        "rtmp",
-        "smb",
-        "smbs",
-        "scp",
-        "sftp",
-        "tftp",
-        "ws",
-        "wss",
-    )
-)
+WRITING_SCHEMES = table("curl")["writing_schemes"]
 
 
 _CURL = spec(

@@ -3,81 +3,16 @@
 import re
 
 from sekisho.core.action import Effect
+from shim.grammar import table
 from shim.text import HOLE
 
-_READS = frozenset(
-    (
-        "select",
-        "show",
-        "explain",
-        "describe",
-        "desc",
-        "values",
-        "table",
-        "use",
-        "begin",
-        "commit",
-        "rollback",
-        "start",
-        "set",
-        "reset",
-        "analyze-read",
-        "help",
-        "checkpoint-read",
-        "savepoint",
-        "release",
-        "end",
-        "abort",
-        "fetch",
-        "declare",
-        "close",
-        "pragma",
-        "list",
-        "listen",
-        "unlisten",
-        "discard",
-        "transaction",
-    )
-)
+_READS = table("sql")["read"]
 
 
-_ADDS = frozenset(
-    (
-        "insert",
-        "create",
-        "comment",
-        "grant",
-        "revoke",
-        "vacuum",
-        "analyze",
-        "reindex",
-        "optimize",
-        "refresh",
-        "cluster",
-        "attach",
-        "detach",
-        "lock",
-        "notify",
-        "import",
-        "load",
-        "upsert",
-        "checkpoint",
-        "call",
-        "prepare",
-        "execute",
-        "alter",
-        "copy",
-        "do",
-        "security",
-        "rename",
-        "import",
-    )
-)
+_ADDS = table("sql")["local"]
 
 
-_LOSES = frozenset(
-    ("delete", "drop", "truncate", "update", "replace", "merge", "purge", "kill", "flush", "shutdown")
-)
+_LOSES = table("sql")["destructive"]
 
 
 _ACTING = re.compile(
