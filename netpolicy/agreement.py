@@ -56,7 +56,7 @@ def _framing(request: Request, fields: Fields) -> str | None:
     codings = fields.get("transfer-encoding", ())
     if lengths and codings:
         return "both Content-Length and Transfer-Encoding"
-    if codings and (request.http_version != "1.1" or codings[0].strip().lower() != "chunked"):
+    if codings and (request.http_version != "1.1" or codings[0].strip(" \t").lower() != "chunked"):
         return "a Transfer-Encoding that servers read differently"
     if lengths and not _LENGTH.fullmatch(lengths[0]):
         return "a Content-Length that is no number"

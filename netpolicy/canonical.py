@@ -99,6 +99,10 @@ def _normalise(path: str) -> str:
     return "/" + "/".join(kept) + tail
 
 
+def _trim(segment: str) -> str:
+    return segment if segment in ("", ".", "..") else segment.strip().rstrip(".") or segment
+
+
 def _variants(once: str) -> list[str]:
     found = []
     twice = _decode(once.encode("utf-8", "surrogateescape").decode("latin-1")) if "%" in once else once
@@ -106,6 +110,9 @@ def _variants(once: str) -> list[str]:
         found.append(_normalise(text))
         if ";" in text:
             found.append(_normalise("/".join(part.partition(";")[0] for part in text.split("/"))))
+        # Some servers trim each segment, and some file systems its trailing dots.
+        if (trimmed := _normalise("/".join(_trim(part) for part in text.split("/")))) != found[-1]:
+            found.append(trimmed)
         if cut := _CUT.search(text):
             found.append(_normalise(text[: cut.start()]))
     return found

@@ -127,6 +127,8 @@ def _raw(data: bytes, row: Mapping[str, Any]) -> Request:
         body = b""
         while isinstance(event := reader(buffer), Data):
             body += bytes(event.data)
+        if event is None:
+            raise ReaderRefused("the body is cut off, so it is never whole")
     except ReaderRefused:
         raise
     except Exception as error:

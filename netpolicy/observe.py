@@ -93,7 +93,7 @@ def _texts(call: Call) -> list[str]:
     """
     values = "".join([value for _, value in call.query]) if len(call.query.pairs) > 1 else ""
     labels = call.host.replace(".", "") if len(call.host) > 24 else ""
-    headers = "\n".join([value for _, value in call.request.headers])
+    headers = "\n".join([part for pair in call.request.headers for part in pair])
     slashless = call.request.path.replace("/", "") if len(call.request.path) > 40 else ""
     return [f"{call.request.path}\n{call.host}\n{labels}\n{values}\n{slashless}", headers]
 

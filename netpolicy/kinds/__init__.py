@@ -22,6 +22,7 @@ from netpolicy.kinds import (
     search,
     servers,
     solr,
+    sqlservices,
     webdav,
 )
 from netpolicy.kinds.example import Example
@@ -30,7 +31,7 @@ Judge = Callable[[Call], Finding | None]
 
 _MODULES = (
     chat, cloud, databases, forges, git, graphql, lfs, mcp, monitoring, objects, registries, rpc, search,
-    servers, solr, webdav,
+    servers, solr, sqlservices, webdav,
 )  # fmt: skip
 
 JUDGES: dict[str, Judge] = {name: judge for module in _MODULES for name, judge in module.KINDS.items()}

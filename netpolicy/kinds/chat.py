@@ -40,7 +40,10 @@ def slack(call: Call) -> Finding | None:
     """Slack's Web API; other paths of the host follow the general rules."""
     match = _SLACK.fullmatch(call.path)
     if match is None:
-        return external("a POST to Slack", code="chat-write") if call.method == "POST" else None
+        if call.method == "POST":
+            return external("a POST to Slack", code="chat-write")
+        odd = call.path.lower().startswith("/api/")
+        return unknown("an odd spelling of a Slack method", code="chat-unknown") if odd else None
     name = match[1]
     if call.method not in ("GET", "POST", "HEAD"):
         return None

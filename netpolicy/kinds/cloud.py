@@ -7,7 +7,7 @@ Resource Manager, Microsoft Graph, Cosmos DB REST references.
 import re
 
 from netpolicy.call import Call, Finding, external, read, unknown
-from netpolicy.content import Unreadable
+from netpolicy.content import Unreadable, repeats
 from netpolicy.kinds import querytext
 from netpolicy.kinds.databases import by_text
 from netpolicy.kinds.example import EXTERNAL, FORM, JSON, READ, UNKNOWN, Example
@@ -38,6 +38,20 @@ def _operation(name: str, doubt: bool) -> Finding:
     return external(f"{name[:80]} changes something", code="aws-write", verb="aws", detail=detail)
 
 
+def _by_statement(call: Call) -> Finding | None:
+    """The text of an ExecuteStatement (DynamoDB's PartiQL, Redshift Data API), where it is plain."""
+    try:
+        body = call.json()
+    except Unreadable:
+        return None
+    if not isinstance(body, dict) or repeats(body, "Statement", "Sql"):
+        return None
+    texts = [body[key] for key in ("Statement", "Sql") if key in body]
+    if len(texts) != 1 or not isinstance(texts[0], str):
+        return None
+    return by_text(querytext.sql(texts[0], "redshift"), "sql")
+
+
 def aws(call: Call) -> Finding | None:
     """The operation stands in `x-amz-target`, or in `Action` of the query or a form."""
     names = [value.rpartition(".")[2] for value in call.values("x-amz-target")]
@@ -53,6 +67,8 @@ def aws(call: Call) -> Finding | None:
         )
     if call.method not in ("GET", "POST", "HEAD"):
         return None
+    if [name.strip() for name in names] == ["ExecuteStatement"] and (told := _by_statement(call)) is not None:
+        return told
     findings = [_operation(name.strip(), len(names) > 1) for name in names]
     worst = (
         [f for f in findings if f.effect is EXTERNAL]
@@ -91,7 +107,7 @@ def google(call: Call) -> Finding | None:
         except Unreadable as error:
             return unknown(str(error), code="sql-unreadable")
         text = body.get("query") if isinstance(body, dict) else None
-        return by_text(querytext.sql(text) if isinstance(text, str) else UNKNOWN, "sql")
+        return by_text(querytext.sql(text, "bigquery") if isinstance(text, str) else UNKNOWN, "sql")
     if found := _GOOGLE_READ_PATHS.judge(call):
         return found
     if _GOOGLE_READ.fullmatch(call.path) and ":" in call.path.rpartition("/")[2]:

@@ -3,6 +3,7 @@
 Sources: the HTTP interfaces of ClickHouse, Trino, InfluxDB, Neo4j, SPARQL 1.1 Protocol, CouchDB, etcd v3.
 """
 
+import re
 from collections.abc import Iterable
 
 from netpolicy.call import Call, Finding
@@ -46,8 +47,8 @@ def clickhouse(call: Call) -> Finding | None:
     if not texts and not body:
         return None if call.method != "POST" else by_text(Effect.UNKNOWN, "sql")
     if len(texts) > 1:
-        return by_text(most_severe(Effect.UNKNOWN, *map(querytext.sql, texts)), "sql")
-    effect = querytext.sql("\n".join([*texts, body]))
+        return by_text(most_severe(Effect.UNKNOWN, *(querytext.sql(text) for text in texts)), "sql")
+    effect = querytext.sql("\n".join([*texts, body]), "clickhouse")
     return by_text(effect, "sql")
 
 
@@ -56,9 +57,13 @@ def trino(call: Call) -> Finding | None:
     if call.method != "POST" or call.path.rstrip("/") != "/v1/statement":
         return None
     try:
-        return by_text(querytext.sql(_text(call.body)), "sql")
+        return by_text(querytext.sql(_text(call.body), "trino"), "sql")
     except Unreadable as error:
         return _unreadable(error, "sql")
+
+
+# What a Flux script imports may send; `to` writes, under whatever name it was bound to.
+_FLUX_ACTS = re.compile(r"\b(?:import|option|experimental)\b|\bto\b(?!\s*:)|\bhttp\b|\bsql\b")
 
 
 def influxdb(call: Call) -> Finding | None:
@@ -66,14 +71,13 @@ def influxdb(call: Call) -> Finding | None:
     path = call.path.rstrip("/").lower()
     if path == "/query":
         texts = call.parameters("q")
-        return by_text(most_severe(*map(querytext.sql, texts)), "influxql") if texts else None
+        return by_text(most_severe(*(querytext.sql(text) for text in texts)), "influxql") if texts else None
     if path == "/api/v2/query" and call.method == "POST":
         try:
             text = _text(call.body)
         except Unreadable as error:
             return _unreadable(error, "flux")
-        writes = any(name in text for name in ("to(", "to (", "http.", "import", "sql.to", "experimental"))
-        return by_text(Effect.UNKNOWN if writes else Effect.READ, "flux")
+        return by_text(Effect.UNKNOWN if _FLUX_ACTS.search(text) else Effect.READ, "flux")
     if call.method == "POST":
         return by_text(Effect.EXTERNAL, "influxdb")
     return None

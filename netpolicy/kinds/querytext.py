@@ -2,19 +2,22 @@
 
 No grammar is needed for a cautious answer: what is not certainly a read is unknown, and a keyword that
 writes makes it a write. Dialects differ in quoting and comments; where they differ, a text that reads
-differently under either is unknown.
+differently under either is unknown. SQL of a known dialect must besides be a read by its syntax tree
+(`sqltree`); SPARQL, Cypher and InfluxQL have none here.
 """
 
 import re
 from itertools import pairwise
 
+from netpolicy.sqltree import only_reads
 from netpolicy.words import words
 from sekisho.core.action import Effect
 
 MAX_TEXT = 64 * 1024
 
 _TOKEN = re.compile(
-    r"(?P<comment>--[^\n]*|/\*(?:.|\n)*?\*/)"
+    r"(?P<comment>--[^\n]*|/\*.*?\*/)"
+    r"|(?P<open>/\*)"  # looking for its end again at each next one would take quadratic time
     r"|(?P<slashes>//[^\n]*)"
     r"|(?P<string>'(?:[^'\\]|''|\\.)*'|\"(?:[^\"\\]|\"\"|\\.)*\"|`[^`]*`)"
     r"|(?P<word>[A-Za-z_][A-Za-z0-9_]*)"
@@ -24,6 +27,11 @@ _TOKEN = re.compile(
 _SQL_DOUBT = re.compile(r"\\['\"]|/\*!|--[^\s-]")  # an escape, comments that some servers run or do not see
 
 SQL_READS = words("SELECT SHOW DESCRIBE DESC EXISTS VALUES WITH")
+_PLACEHOLDER = re.compile(r"(?<![\w$])\$[0-9]{1,4}(?![\w$])")
+_PLANS = words("PLAN PIPELINE SYNTAX AST ESTIMATE")  # forms of EXPLAIN that run nothing
+_EXPLAIN = re.compile(rf"\s*EXPLAIN\s+(?:(?:{'|'.join(sorted(_PLANS))})\s+)?", re.IGNORECASE)
+# Statements that only tell of the database; grammars of these are beyond the parser.
+_TOLD = re.compile(r"\s*(?:SHOW|DESC|DESCRIBE|EXISTS)\b", re.IGNORECASE)
 # Wherever it stands, it writes; the others do so at the beginning of a statement.
 SQL_WRITES_ANYWHERE = words(
     "INSERT UPDATE DELETE MERGE DROP TRUNCATE ALTER CREATE GRANT REVOKE OUTFILE DUMPFILE"
@@ -37,7 +45,15 @@ SQL_FETCHES = words(
     "postgresql jdbc odbc executable input cluster clusterallreplicas mongodb redis sqlite "
     "azureblobstorage iceberg deltalake hudi system query external_query read_csv read_parquet "
     "httpget http_get dblink pg_read_file load_extension sleep pg_terminate_backend setval nextval "
-    "lo_import lo_export xp_cmdshell"
+    "lo_import lo_export xp_cmdshell set_config query_to_xml database_to_xml table_to_xml cursor_to_xml "
+    "dblink_exec dblink_send_query dblink_connect load_file sys_exec sys_eval openrowset opendatasource "
+    "utl_http writefile readfile fts3_tokenizer postgres_query mysql_query sqlite_scan postgres_scan "
+    "read_json read_json_auto read_csv_auto parquet_scan glob"
+)
+# PostgreSQL's server functions act on the server, but for those that only tell of it.
+_POSTGRES_ACTS = re.compile(
+    r"pg_(?!get_|typeof$|size_pretty$|table_is_visible$|encoding_to_char$|column_size$|is_in_recovery$)\w*(?<!_size)"
+    r"|lo_\w+|dblink\w*"
 )
 
 
@@ -50,8 +66,8 @@ def tokens(text: str) -> list[tuple[str, str]]:
         kind = match.lastgroup or "other"
         if kind == "comment":
             continue
-        if kind == "other" and match[0] in "'\"`":
-            raise ValueError("a string is left open")
+        if kind == "open" or (kind == "other" and match[0] in "'\"`"):
+            raise ValueError("a string or comment is left open")
         found.append((kind, match[0]))
     return found
 
@@ -79,18 +95,26 @@ def _statement(statement: list[tuple[str, str]]) -> Effect:
     words = [text.upper() for kind, text in statement if kind == "word"]
     first = next((text.upper() for kind, text in statement if kind == "word" or text != "("), "")
     if first == "EXPLAIN":
-        words = words[1:]
+        words = words[2:] if words[1:2] and words[1] in _PLANS else words[1:]
         first = words[0] if words else ""
     called = _calls(statement)
     writes = SQL_WRITES_ANYWHERE & set(words)
     if first in SQL_WRITES_FIRST or writes - {name.upper() for name in called}:
         return Effect.EXTERNAL
-    doubt = writes or first not in SQL_READS or {"INTO", "FOR"} & set(words) or called & SQL_FETCHES
+    fetches = called & SQL_FETCHES or any(_POSTGRES_ACTS.fullmatch(name) for name in called)
+    doubt = writes or first not in SQL_READS or {"INTO", "FOR"} & set(words) or fetches
     return Effect.UNKNOWN if doubt else Effect.READ
 
 
-def sql(text: str) -> Effect:
-    """Whether SQL reads, writes, or cannot be told."""
+def sql(text: str, dialect: str | None = None) -> Effect:
+    """Whether SQL reads, writes, or cannot be told; `dialect` is one that `sqltree` parses."""
+    effect = _by_keywords(text)
+    if effect is not Effect.READ or dialect is None or _TOLD.match(text):
+        return effect
+    return effect if only_reads(_EXPLAIN.sub("", text), dialect) else Effect.UNKNOWN
+
+
+def _by_keywords(text: str) -> Effect:
     try:
         found = tokens(text)
     except ValueError:
@@ -99,7 +123,10 @@ def sql(text: str) -> Effect:
     if Effect.EXTERNAL in effects:
         return Effect.EXTERNAL
     # `#`, `//` and `$` begin comments and strings in some dialects and mean something else in others.
-    doubt = _SQL_DOUBT.search(text) or any(kind == "slashes" or part in ("#", "$") for kind, part in found)
+    dollars = sum(part == "$" for _, part in found) > len(_PLACEHOLDER.findall(text))
+    doubt = (
+        dollars or _SQL_DOUBT.search(text) or any(kind == "slashes" or part == "#" for kind, part in found)
+    )
     return Effect.READ if effects == [Effect.READ] and not doubt else Effect.UNKNOWN
 
 
@@ -121,7 +148,7 @@ def cypher(text: str) -> Effect:
 
 _SPARQL = re.compile(
     r"(?P<comment>\#[^\n]*)|(?P<iri><[^<>\"{}|^`\\\s]*>)"
-    r"|(?P<string>'''(?:.|\n)*?'''|\"\"\"(?:.|\n)*?\"\"\"|'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\")"
+    r"|(?P<string>'''.*?'''|\"\"\".*?\"\"\"|'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\")"
     r"|(?P<name>[?$:][\w.:-]*|[A-Za-z_][\w.-]*:[\w.%-]*)|(?P<word>[A-Za-z_]\w*)|(?P<other>[^\s])",
     re.S,
 )

@@ -4,11 +4,16 @@ Sources: the REST API references of Elasticsearch 8, OpenSearch 2, Meilisearch, 
 Weaviate, Milvus, Chroma, Pinecone and Algolia.
 """
 
-from netpolicy.call import Call, Finding
-from netpolicy.kinds import graphql
+import re
+
+from netpolicy.call import Call, Finding, unknown
+from netpolicy.content import Unreadable, repeats
+from netpolicy.kinds import graphql, querytext
+from netpolicy.kinds.databases import by_text
 from netpolicy.kinds.example import EXTERNAL, JSON, READ, UNKNOWN, Example
 from netpolicy.table import Table
 from netpolicy.words import words
+from sekisho.core.action import Effect
 
 _ANY_INDEX = sorted(
     words(
@@ -40,11 +45,29 @@ _ELASTIC_UNKNOWN = (
     "* /_scripts/painless/_execute",
     "* /_async_search",
     "* /<index>/_async_search",
-    "* /_plugins/_sql/**",
-    "* /_plugins/_ppl/**",
     "* /_msearch/**/_execute",
 )
-_elastic = Table("elasticsearch", read=_ELASTIC_READS, unknown=_ELASTIC_UNKNOWN)
+_elastic_rest = Table("elasticsearch", read=_ELASTIC_READS, unknown=_ELASTIC_UNKNOWN)
+_OPENSEARCH_TEXT = re.compile(r"/_(?:plugins|opendistro)/_(sql|ppl)(/_explain)?/?")
+_PPL_READS = re.compile(r"\s*(?:search\s+)?(?:source|index)\s*=|\s*(?:describe|show)\s", re.IGNORECASE)
+
+
+def _elastic(call: Call) -> Finding | None:
+    """OpenSearch's SQL can delete where the server lets it; its piped language only reads."""
+    match = _OPENSEARCH_TEXT.fullmatch(call.path)
+    if match is None or call.method not in ("GET", "POST"):
+        return _elastic_rest.judge(call)
+    try:
+        body = call.json() if call.has_body else {}
+    except Unreadable as error:
+        return unknown(str(error), code="sql-unreadable", verb="sql.query")
+    text = body.get("query") if isinstance(body, dict) and not repeats(body, "query") else None
+    if not isinstance(text, str):
+        return by_text(Effect.UNKNOWN, "sql")
+    if match[1] == "sql":
+        return by_text(querytext.sql(text, "mysql"), "sql")
+    return by_text(Effect.READ if _PPL_READS.match(text) else Effect.UNKNOWN, "ppl")
+
 
 _meilisearch = Table(
     "meilisearch",
@@ -97,14 +120,15 @@ _algolia = Table(
 
 
 def _weaviate(call: Call) -> Finding | None:
-    return graphql.judge(call) if call.path.rstrip("/") == "/v1/graphql" else _weaviate_rest.judge(call)
+    by_query = call.path.rstrip("/") in ("/v1/graphql", "/v1/graphql/batch")
+    return graphql.judge(call) if by_query else _weaviate_rest.judge(call)
 
 
-_weaviate_rest = Table("weaviate")
+_weaviate_rest = Table("weaviate", read=["POST /v1/objects/validate"])
 
 KINDS = {
-    "elasticsearch": _elastic.judge,
-    "opensearch": _elastic.judge,
+    "elasticsearch": _elastic,
+    "opensearch": _elastic,
     "meilisearch": _meilisearch.judge,
     "typesense": _typesense.judge,
     "qdrant": _qdrant.judge,
@@ -126,6 +150,11 @@ EXAMPLES = (
     Example("elasticsearch", "POST /_bulk?filter_path=_search", EXTERNAL, b"{}", JSON),
     Example("elasticsearch", "POST /_scripts/painless/_execute", UNKNOWN, b"{}", JSON),
     Example("elasticsearch", "DELETE /_search/scroll/_all", EXTERNAL),
+    Example("opensearch", "POST /_plugins/_sql", READ, b'{"query":"SELECT a FROM b"}', JSON),
+    Example("opensearch", "POST /_plugins/_sql", EXTERNAL, b'{"query":"DELETE FROM b"}', JSON),
+    Example("opensearch", "POST /_plugins/_ppl", READ, b'{"query":"source=a | head 1"}', JSON),
+    Example("opensearch", "POST /_plugins/_ppl/_close", EXTERNAL, b"{}", JSON),
+    Example("weaviate", "POST /v1/graphql/batch", READ, b'[{"query":"{Get{A{b}}}"}]', JSON),
     Example("meilisearch", "POST /indexes/p/search", READ, b"{}", JSON),
     Example("meilisearch", "POST /indexes/p/documents", EXTERNAL, b"{}", JSON),
     Example("typesense", "POST /multi_search", READ, b"{}", JSON),

@@ -1,4 +1,4 @@
-"""How the rows of `http.jsonl` are counted: dangerous passes, needless holds, exact effects."""
+"""How rows of requests are counted: dangerous passes, needless holds, exact effects."""
 
 import json
 from collections.abc import Mapping
@@ -12,8 +12,8 @@ PASSING = frozenset({Effect.READ, Effect.MODEL, Effect.LOCAL})
 
 
 @cache
-def rows() -> tuple[Mapping[str, Any], ...]:
-    text = Path(__file__).with_name("http.jsonl").read_text("utf-8")
+def rows(name: str = "http.jsonl") -> tuple[Mapping[str, Any], ...]:
+    text = Path(__file__).with_name(name).read_text("utf-8")
     return tuple(json.loads(line) for line in text.splitlines())
 
 

@@ -1,0 +1,131 @@
+"""Whether SQL only reads, by its syntax tree: the second opinion to `querytext`'s keywords. Pure.
+
+The parser (sqlglot) is loaded on first use. Its work grows with the number of tokens, its stack with
+nesting, and it goes back over what it has read: all three are bounded before or while it runs, so that
+no text takes longer than some tens of milliseconds.
+"""
+
+import logging
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from netpolicy.words import words
+
+if TYPE_CHECKING:
+    from sqlglot.expressions import Expr
+
+MAX_TEXT = 8 * 1024  # characters
+MAX_TOKENS = 1500
+MAX_NESTING = 24
+MAX_STEPS = 6000  # tokens advanced over, those read again included
+
+# What only makes rows; every other function in a FROM may fetch from elsewhere or act.
+_ROW_MAKERS = words(
+    "numbers numbers_mt zeros zeros_mt values generaterandom generate_series generateseries generate_array "
+    "generate_date_array sequence unnest explode posexplode flatten null format view merge dictionary "
+    "json_each json_tree json_array_elements jsonb_array_elements json_to_recordset jsonb_to_recordset "
+    "regexp_split_to_table string_split string_to_table openjson lateral tumble hop cumulate"
+)
+_HELD_NODES = (
+    "DDL", "DML", "Command", "Into", "Lock", "Set", "SetItem", "Use", "Kill", "Pragma", "Drop", "Alter",
+    "TruncateTable", "Merge", "LoadData", "Copy", "Attach", "Detach", "Analyze", "Grant", "Revoke",
+    "Transaction", "Commit", "Rollback", "Refresh", "Export", "Cache", "Uncache", "Execute", "NextValueFor",
+)  # fmt: skip
+_ROOTS = ("Select", "SetOperation", "Subquery", "Values", "Describe", "Paren", "Table")
+
+
+class TooMuch(ValueError):
+    """A text that would take too long to parse."""
+
+
+@lru_cache(maxsize=1)
+def _types() -> tuple[tuple[type, ...], tuple[type, ...]]:
+    """The node types that hold, and those a statement may be."""
+    from sqlglot import exp
+
+    # It warns of statements it only keeps as text; here they count as unknown anyway.
+    logging.getLogger("sqlglot").setLevel(logging.ERROR)
+    held = tuple(kind for name in _HELD_NODES if (kind := getattr(exp, name, None)) is not None)
+    roots = tuple(kind for name in _ROOTS if (kind := getattr(exp, name, None)) is not None)
+    return held, roots
+
+
+@lru_cache(maxsize=16)
+def _parser(dialect: str) -> tuple[Any, type[Any]]:
+    """A dialect, and its parser with a budget of steps."""
+    from sqlglot import Dialect
+
+    spoken = Dialect.get_or_raise(dialect)
+
+    class Bounded(spoken.parser_class):  # type: ignore[name-defined,misc]
+        steps = 0
+
+        def _advance(self, times: int = 1) -> None:
+            self.steps += 1
+            if self.steps > MAX_STEPS:
+                raise TooMuch("the text takes too many steps to parse")
+            super()._advance(times)
+
+    return spoken, Bounded
+
+
+def parsed(text: str, dialect: str) -> "list[Expr | None]":
+    """The statements of `text`. Raises ValueError for what cannot be parsed, or only at too great a cost."""
+    if len(text) > MAX_TEXT:
+        raise TooMuch("the text is too long to be parsed")
+    _types()
+    spoken, bounded = _parser(dialect)
+    try:
+        tokens = spoken.tokenize(text)
+        if len(tokens) > MAX_TOKENS or _nesting([token.text for token in tokens]) > MAX_NESTING:
+            raise TooMuch("the text is too long or too deep to be parsed")
+        return list(bounded(dialect=spoken).parse(tokens, text))
+    except TooMuch:
+        raise
+    except RecursionError:
+        raise TooMuch("the text is too deep to be parsed") from None
+    except Exception as error:  # a parser's own faults are no reason to let anything pass
+        raise ValueError(f"cannot be parsed as {dialect}: {str(error)[:80]}") from None
+
+
+def _nesting(texts: list[str]) -> int:
+    depth = deepest = prefixed = 0
+    for text in texts:
+        if text in ("(", "[", "{") or text.upper() == "CASE":
+            depth += 1
+        elif text in (")", "]", "}") or text.upper() == "END":
+            depth = max(0, depth - 1)
+        # A row of prefix operators nests without any parenthesis.
+        prefixed = prefixed + 1 if text.upper() in ("NOT", "-", "~", "+", "INTERVAL") else 0
+        deepest = max(deepest, depth + prefixed)
+    return deepest
+
+
+def only_reads(text: str, dialect: str) -> bool:
+    """Whether `text` is one statement that reads, and reads only tables of its own server."""
+    try:
+        statements = parsed(text, dialect)
+    except ValueError:
+        return False
+    held, roots = _types()
+    found = [statement for statement in statements if statement is not None]
+    if len(found) != 1 or not isinstance(found[0], roots):
+        return False
+    return not any(_acts(node, held) for node in found[0].walk())
+
+
+def _acts(node: "Expr", held: tuple[type, ...]) -> bool:
+    from sqlglot import exp
+
+    if isinstance(node, held) and not isinstance(node, exp.Query):
+        return True
+    if isinstance(node, exp.Select) and node.args.get("into") is not None:
+        return True
+    if isinstance(node, exp.Table) and isinstance(node.this, (exp.Func, exp.Anonymous)):
+        return _name(node.this) not in _ROW_MAKERS
+    return False
+
+
+def _name(function: Any) -> str:
+    name = function.name if type(function).__name__ in ("Anonymous", "AnonymousAggFunc") else ""
+    return str(name or function.sql_name()).lower()
