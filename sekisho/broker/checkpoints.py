@@ -16,6 +16,7 @@ from sandbox.workspace import Workspace, load
 from sekisho.broker.state import SessionState
 from sekisho.core.action import Action, Effect
 from sekisho.core.display import one_line
+from sekisho.core.refusal import Refusal, standard
 from shim.protocol import Asked
 
 FOLDER = "checkpoints"
@@ -55,30 +56,33 @@ class Checkpoints:
         self._looked = 0.0
         self._one = asyncio.Lock()
 
-    async def guard(self, asked: Asked, action: Action) -> str | None:
-        """The code of a refusal when a command that loses work cannot be made reversible; else None."""
+    async def guard(self, asked: Asked, action: Action) -> Refusal | None:
+        """The refusal of a command that loses work and cannot be made reversible; else None."""
         if action.effect is Effect.DESTRUCTIVE:
             async with self._one:
-                made = await asyncio.to_thread(self._taken, asked)
-            lost = paths_of(asked, action, self._state.config.project)
-            return None if made is not None and covers(made, lost) else CODE
+                made, why = await asyncio.to_thread(self._taken, asked)
+            if made is not None and not covers(made, paths_of(asked, action, self._state.config.project)):
+                why = "it deletes ignored files or a repository of its own, which no checkpoint covers"
+            return standard(CODE, " ".join(asked.argv), why=why) if why else None
         if action.effect is Effect.UNKNOWN and time.monotonic() - self._looked > EVERY:
             async with self._one:
                 await asyncio.to_thread(self._taken, asked)
         return None
 
-    def _taken(self, asked: Asked) -> Checkpoint | None:
-        """A checkpoint that is on record, or None."""
+    def _taken(self, asked: Asked) -> tuple[Checkpoint | None, str]:
+        """A checkpoint that is on record, or why there is none."""
         label = one_line(" ".join(asked.argv), 200)
         try:
             before = known(self._state.folder)
             made = take(subject_of(self._state.folder), self._store, label, timeout=TIMEOUT)
         except CheckpointError as error:
             self._note("checkpoint.failed", label, {"reason": str(error)})
-            return None
+            return None, str(error)
         self._looked = time.monotonic()
         new = not before or before[-1].number != made.number
-        return made if not new or self._note("checkpoint.taken", label, _data(made)) else None
+        if new and not self._note("checkpoint.taken", label, _data(made)):
+            return None, "its checkpoint could not be written to the journal"
+        return made, ""
 
 
 def paths_of(asked: Asked, action: Action, top: str) -> list[bytes]:

@@ -42,7 +42,8 @@ class Session:
     def ask(self, *argv: str, effect: Effect = Effect.DESTRUCTIVE, verb: str = "file.delete") -> str | None:
         asked = Asked(argv=argv, cwd=str(self.person.top), tool=f"/usr/bin/{argv[0]}")
         action = Action(verb=verb, target=argv[-1], effect=effect, reason="test")
-        return asyncio.run(self.guard.guard(asked, action))
+        refusal = asyncio.run(self.guard.guard(asked, action))
+        return refusal.code if refusal else None
 
     def kinds(self) -> list[str]:
         return [kind for kind, _, _ in self.records]
