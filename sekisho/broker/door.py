@@ -33,7 +33,9 @@ class Door:
                     self._store = Store(busy=PATIENCE)
                     self._writer = JournalWriter(self._store.journal)
                 if self._writer is not None and self._writer.trouble is not None:
-                    self._writer.flush(PATIENCE)  # what was wrong a moment ago may be well now
+                    # What was wrong a moment ago may be well now. Longer than a lock is waited for, so
+                    # that the answer is the reason and not that there was none in time.
+                    self._writer.flush(2 * PATIENCE)
                 return self._store
         except StoreBroken as broken:
             self.trouble(broken.reason)

@@ -277,3 +277,27 @@ def test_a_full_disk_stops_writes_and_is_told(world: World, small_disk: Path) ->
         assert "held (H-" in does(live, "write room")
         handoff = ends(live)
     assert len(handoff["held"]) == 1  # type: ignore[arg-type]
+
+
+@pytest.mark.root
+def test_a_disk_that_stays_full_keeps_the_work_for_the_next_command(world: World, small_disk: Path) -> None:
+    sekisho = type(world.sekisho)(
+        world.sekisho.home, world.repository, {"SEKISHO_STATE_DIR": str(small_disk)}
+    )
+    other = World(world.folder, world.upstream, sekisho, world.repository, world.policy)
+    with other.running(OBEY) as live:
+        assert does(live, "work kept") == "did kept"
+        folder, filler = live.folder_below(small_disk), small_disk / "filler"
+        fill(filler)
+        assert live.process.stdin is not None
+        live.process.stdin.close()
+        live.process.stdin = None
+        _, err = live.process.communicate(timeout=60)
+        assert live.process.returncode == 69
+        assert "No space left" in err
+        assert "Traceback" not in err
+    filler.unlink()
+    records = json.loads(other.told("sessions", "list", "--json").out)
+    assert [(record["id"], record["state"]) for record in records] == [(folder.name, "ended")]
+    handoff = json.loads((folder / "handoff.json").read_text())
+    assert [commit["subject"] for commit in handoff["commits"]] == ["kept"]

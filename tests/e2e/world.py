@@ -181,8 +181,12 @@ class Live:
 
     @property
     def folder(self) -> Path:
-        """Its session folder: the one whose launcher it is."""
-        for state in (self.world.sekisho.home / "state" / "sessions").glob("*/state.json"):
+        """Its session folder."""
+        return self.folder_below(self.world.sekisho.home / "state")
+
+    def folder_below(self, state_folder: Path) -> Path:
+        """Its session folder in a state folder: the one whose launcher it is."""
+        for state in (state_folder / "sessions").glob("*/state.json"):
             if json.loads(state.read_text())["launcher"]["pid"] == self.process.pid:
                 return state.parent
         raise AssertionError("no session folder")

@@ -1,0 +1,69 @@
+"""A store in trouble closes the door with a reason; one that is well again opens it."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from sekisho.broker import door as door_module
+from sekisho.broker.door import Door
+from sekisho.store.errors import StoreBroken
+
+
+@pytest.fixture
+def said() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def door(sekisho_home: Path, said: list[str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Door]:
+    monkeypatch.setattr(door_module, "PATIENCE", 0.3)
+    made = Door(said.append)
+    yield made
+    made.close()
+
+
+def ledger(home: Path) -> Path:
+    return home / "state" / "ledger.db"
+
+
+def test_a_sound_store_is_opened_once(door: Door, said: list[str]) -> None:
+    assert door.open() is door.open()
+    assert said == []
+
+
+def test_a_damaged_store_is_said_once_and_tried_again(
+    door: Door, said: list[str], sekisho_home: Path
+) -> None:
+    ledger(sekisho_home).parent.mkdir(mode=0o700)
+    ledger(sekisho_home).write_bytes(b"nonsense" * 1000)
+    ledger(sekisho_home).chmod(0o600)
+    for _ in range(3):
+        with pytest.raises(StoreBroken):
+            door.open()
+    assert len(said) == 1
+    assert "damaged" in said[0]
+    ledger(sekisho_home).unlink()
+    assert door.open().ledger.list() == ()
+
+
+def test_a_locked_store_is_well_again_when_it_is_free(
+    door: Door, said: list[str], sekisho_home: Path
+) -> None:
+    door.open()
+    writer = door.writer
+    assert writer is not None
+    with closing(sqlite3.connect(ledger(sekisho_home), isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        writer.record(session="s", kind="act.denied", subject="x")
+        with pytest.raises(StoreBroken):
+            writer.flush(5)
+        with pytest.raises(StoreBroken):
+            door.open()
+        other.execute("ROLLBACK")
+    door.open()
+    writer.flush(5)
+    assert [record.subject for record in door.open().journal.query(kind="act.denied")] == ["x"]
+    assert "locked" in said[0]
