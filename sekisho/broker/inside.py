@@ -1,14 +1,13 @@
 """What a session sees: the enclosure put together from workspace, toolchains, trust and our own files."""
 
 import os
-import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import msgspec
 
 from sandbox import absent, toolchain
-from sandbox.base import base_mounts, look_at_system
+from sandbox.base import ETC, base_mounts, look_at_system
 from sandbox.environment import Person, Trust, environment, helper_mounts
 from sandbox.errors import EnclosureError
 from sandbox.spec import Enclosure, Limits, Mount, MountKind
@@ -20,6 +19,19 @@ HOME = "/home/agent"
 ROOT = "/run/sekisho"
 OUTBOX, BRIEF, HANDOFF, TRUST = f"{ROOT}/outbox", f"{ROOT}/brief.md", f"{ROOT}/handoff.md", f"{ROOT}/trust"
 
+APT = "/etc/apt/apt.conf.d/99sekisho"
+
+BUNDLES = (
+    "etc/ssl/certs/ca-certificates.crt",  # Debian, Arch, Gentoo
+    "etc/ssl/cert.pem",  # Alpine, OpenSSL's own default
+    "etc/ssl/ca-bundle.pem",  # SUSE
+    "etc/pki/tls/certs/ca-bundle.crt",  # Fedora and its like
+    "etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+)
+VISIBLE = ("/usr/", *(f"/etc/{name}" for name in ETC if name.startswith(("ssl/", "pki/"))))
+
+SMALLEST_TMPFS, LARGEST_TMPFS = 16 << 20, 1 << 30  # bytes
+
 
 class Parts(msgspec.Struct, frozen=True, kw_only=True):
     """What varies from session to session. Paths are absolute; `handoff` is a file to be handed in."""
@@ -28,6 +40,7 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
     argv: tuple[str, ...]
     workspace: Workspace
     policy: Policy
+    who: Person
     trust: Path
     folder: Path
     brief: str
@@ -39,7 +52,7 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def enclosure(parts: Parts, environ: Mapping[str, str]) -> Enclosure:
-    """The whole enclosure of a session. Reads where toolchains lie and who commits.
+    """The whole enclosure of a session. Reads where toolchains lie and how the system is laid out.
 
     Raises EnclosureError for a mount that policy must not name.
     """
@@ -63,11 +76,12 @@ def enclosure(parts: Parts, environ: Mapping[str, str]) -> Enclosure:
         argv=parts.argv,
         workdir=_workdir(parts.workspace),
         mounts=(
-            *base_mounts(look_at_system(), home=HOME, uid=parts.uid, gid=parts.gid),
+            *_base(parts),
             *tools.mounts,
-            *helper_mounts(person(Path(top)), top),
+            *helper_mounts(parts.who, top),
             *workspace_mounts(parts.workspace, top),
             *_own_files(parts),
+            *trust_mounts(parts.trust),
             *shown.mounts,
         ),
         env=env,
@@ -83,6 +97,15 @@ def _workdir(workspace: Workspace) -> str:
     """Where the person stood; the top, where that folder is not part of what was carried over."""
     carried = workspace.prefix and Path(workspace.clone, workspace.prefix).is_dir()
     return os.path.join(workspace.repo, workspace.prefix) if carried else workspace.repo
+
+
+def _base(parts: Parts) -> tuple[Mount, ...]:
+    """Temporary space is memory: where that is limited, no folder may hold more than half of it."""
+    memory = parts.limits.memory
+    size = LARGEST_TMPFS if memory is None else min(max(memory // 2, SMALLEST_TMPFS), LARGEST_TMPFS)
+    return base_mounts(
+        look_at_system(), home=HOME, uid=parts.uid, gid=parts.gid, tmp_size=size, home_size=size
+    )
 
 
 def _own_files(parts: Parts) -> list[Mount]:
@@ -113,13 +136,27 @@ def _trust_paths() -> Trust:
     return Trust(bundle=f"{TRUST}/bundle.pem", java=f"{TRUST}/java.p12", wgetrc=f"{TRUST}/wgetrc")
 
 
-def person(repository: Path) -> Person:
-    """Name and e-mail of who commits, from the person's own git configuration."""
-    return Person(name=_config(repository, "user.name"), email=_config(repository, "user.email"))
+def trust_mounts(trust: Path, root: str = "/") -> Iterator[Mount]:
+    """The trust files where clients look that read no variable: over the system's bundles, as the NSS
+    database of the private home, and in apt's configuration. What is not there outside is left out.
+
+    `root` is where the system's files lie.
+    """
+    for path in _bundles(root):
+        yield Mount(kind=MountKind.RO, source=str(trust / "bundle.pem"), target=path)
+    if (trust / "nssdb").is_dir():
+        yield Mount(kind=MountKind.RO, source=str(trust / "nssdb"), target=f"{HOME}/.pki/nssdb")
+    if os.path.isdir(os.path.join(root, "etc/apt")):
+        yield Mount(kind=MountKind.RO, source=str(trust / "apt.conf"), target=APT)
 
 
-def _config(repository: Path, key: str) -> str:
-    done = subprocess.run(
-        ["git", "-C", str(repository), "config", "--get", key], stdin=subprocess.DEVNULL, capture_output=True
-    )
-    return done.stdout.decode(errors="replace").strip()
+def _bundles(root: str) -> Iterator[str]:
+    """The files behind the known names, each once: no mount goes over a link. Only those that are visible
+    inside, or a mount point would be made where there is nothing."""
+    seen = set()
+    for name in BUNDLES:
+        real = os.path.realpath(os.path.join(root, name))
+        inside = "/" + os.path.relpath(real, root)
+        if inside not in seen and os.path.isfile(real) and inside.startswith(VISIBLE):
+            seen.add(inside)
+            yield inside

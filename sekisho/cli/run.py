@@ -1,18 +1,23 @@
 """`sekisho run`: one session."""
 
 import os
-import subprocess
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sekisho.cli.errors import GATE_BROKEN, USAGE, Trouble
 from sekisho.cli.opening import opened
+from sekisho.cli.owner import become_owner
 from sekisho.cli.policies import chosen_policy
 from sekisho.core.display import one_line
-from sekisho.core.units import duration
+from sekisho.core.units import duration, size
 from sekisho.store.store import Store
+
+if TYPE_CHECKING:
+    from sandbox.errors import EnclosureError
+    from sekisho.broker.launch import Ended, Request
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -41,6 +46,23 @@ def run(
         str | None,
         typer.Option(help="Hold a gated call open so long for a live answer.", metavar="TIME"),
     ] = None,
+    timeout: Annotated[
+        str | None,
+        typer.Option(help="End after so long, with status 124; told before, kept after.", metavar="TIME"),
+    ] = None,
+    memory: Annotated[
+        str | None, typer.Option(help="Most memory in all, such as 4G.", metavar="SIZE")
+    ] = None,
+    pids: Annotated[int | None, typer.Option(help="Most processes at once.", min=1)] = None,
+    cpus: Annotated[
+        float | None, typer.Option(help="Most processor time, in cores, such as 1.5.", min=0.01)
+    ] = None,
+    record: Annotated[
+        Path | None,
+        typer.Option(
+            help="Record the terminal here (asciicast); by default in the session's logs.", metavar="FILE"
+        ),
+    ] = None,
     json: Annotated[
         bool, typer.Option("--json", help="End with a summary as one line of JSON on stdout.")
     ] = False,
@@ -49,20 +71,28 @@ def run(
 
     Reads pass, local work goes on. Pushes and other writes outside are held; decide about them with
     `sekisho approvals`, during the session or days later. The exit status is that of CMD; 69: it could
-    not be enclosed and was not run; 2: usage, or a policy that cannot be used.
+    not be enclosed and was not run; 124: the time limit; 2: usage, or a policy that cannot be used.
+
+    Of each limit here and in the policy the stricter one holds. On a terminal what CMD prints is recorded,
+    what is typed is not. As root in somebody else's repository it first becomes that person.
 
     Examples:
       sekisho run -- bash
-      sekisho run --handoff task.md -- claude -p "do what $SEKISHO_HANDOFF says"
+      sekisho run --handoff task.md --timeout 2h -- claude -p "do what $SEKISHO_HANDOFF says"
     """
-    from sandbox.errors import EnclosureError
-    from sandbox.workspace import WorkspaceError
+    _have_standard_descriptors()
+    become_owner(Path.cwd())
+    from sandbox.spec import Limits
     from sekisho.broker.launch import Request
-    from sekisho.broker.launch import run as run_session
 
     project = top_level(Path.cwd())
-    if handoff is not None and not handoff.is_file():
-        raise Trouble(f"--handoff {handoff}: there is no such file", status=USAGE)
+    limits = Limits(
+        time=_read("--timeout", timeout, duration),
+        memory=_read("--memory", memory, size),
+        pids=pids,
+        cpus=cpus,
+    )
+    _check_files(handoff, record)
     with opened() as store:
         pinned = chosen_policy(store, project, policy)
         continues = _continued(store, from_session)
@@ -73,28 +103,70 @@ def run(
             pinned=pinned,
             handoff=handoff or _earlier_handoff(store, continues),
             continues=continues,
-            wait=_seconds("--wait", wait) or 0.0,
+            wait=_read("--wait", wait, duration) or 0.0,
             from_ref=f"refs/sekisho/{continues}/tree" if continues else None,
+            limits=limits,
+            record=record,
         )
-        try:
-            ended = run_session(store, request)
-        except EnclosureError as error:
-            raise Trouble(error.what, why=NOTHING_RAN, instead=error.instead, status=GATE_BROKEN) from error
-        except WorkspaceError as error:
-            raise Trouble(str(error), why=NOTHING_RAN, status=USAGE) from error
+        ended = _run(store, request)
     from sekisho.cli.ending import report_end
 
     report_end(ended, json=json)
     raise typer.Exit(ended.status)
 
 
+def _run(store: Store, request: "Request") -> "Ended":
+    from sandbox.errors import EnclosureError
+    from sandbox.workspace import WorkspaceError
+    from sekisho.broker.launch import run as run_session
+    from sekisho.broker.signals import Interrupted
+
+    try:
+        return run_session(store, request)
+    except EnclosureError as error:
+        raise _not_enclosed(error) from error
+    except WorkspaceError as error:
+        raise Trouble(str(error), why=NOTHING_RAN, status=USAGE) from error
+    except Interrupted as error:
+        raise Trouble(str(error), why="the command had not begun", status=error.status) from error
+
+
+def _not_enclosed(error: "EnclosureError") -> Trouble:
+    """With the first thing to change on this machine, where looking at it shows one."""
+    from sandbox.check import failed, preflight
+
+    found = failed(preflight())
+    told = f"{found[0].name}: {found[0].detail}. {found[0].instead}" if found else error.instead
+    return Trouble(error.what, why=NOTHING_RAN, instead=told, status=GATE_BROKEN)
+
+
+def _have_standard_descriptors() -> None:
+    """Where one was closed, /dev/null: else the next file we open takes its number, and would be fed to
+    the command or written into."""
+    while (fd := os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC)) <= 2:
+        continue
+    os.close(fd)
+
+
+def _check_files(handoff: Path | None, record: Path | None) -> None:
+    if handoff is not None and not (handoff.is_file() and os.access(handoff, os.R_OK)):
+        raise Trouble(f"--handoff {one_line(str(handoff))}: there is no such file to be read", status=USAGE)
+    if record is None:
+        return
+    if not (os.isatty(0) and os.isatty(1)):
+        raise Trouble("--record: there is no terminal to record", status=USAGE)
+    if os.path.lexists(record) or not os.access(record.parent, os.W_OK):
+        raise Trouble(f"--record {one_line(str(record))}: it exists, or cannot be made", status=USAGE)
+
+
 def top_level(folder: Path) -> Path:
     """The top of the working tree that `folder` lies in."""
-    done = subprocess.run(
-        ["git", "-C", str(folder), "rev-parse", "--show-toplevel"],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-    )
+    from sandbox.workspace.git import attempt
+
+    try:
+        done = attempt(folder, "rev-parse", "--show-toplevel")
+    except OSError as error:
+        raise Trouble("git could not be run", why=str(error), status=GATE_BROKEN) from error
     if done.returncode:
         raise Trouble(
             f"{one_line(str(folder))} is in no git repository",
@@ -120,10 +192,10 @@ def _earlier_handoff(store: Store, session: str | None) -> Path | None:
     return store.sessions.folder(session).handoff_markdown if session else None
 
 
-def _seconds(option: str, text: str | None) -> float | None:
+def _read[T](option: str, text: str | None, reader: Callable[[str], T]) -> T | None:
     try:
-        return None if text is None else duration(text)
+        return None if text is None else reader(text)
     except ValueError as error:
         raise Trouble(
-            f"{option} {one_line(text or '')} is no duration", why=str(error), status=USAGE
+            f"{option} {one_line(text or '')} cannot be used", why=str(error), status=USAGE
         ) from error
