@@ -1,7 +1,7 @@
 """docs/policy.md names every key of a policy with its default, and no other; its examples are read."""
 
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Union, get_args, get_origin
 
 import msgspec
@@ -64,7 +64,7 @@ def _in_days(seconds: float) -> str:
     return f"{days:.0f}d" if days >= 1 and days == int(days) else render_duration(seconds)
 
 
-READERS_BACK = {"duration": _in_days, "size": render_size}
+READERS_BACK: dict[str, Callable[[Any], Any]] = {"duration": _in_days, "size": render_size}
 EXPECTED = dict(_keys(Policy))
 
 
