@@ -13,6 +13,7 @@ class SessionConfig(msgspec.Struct, frozen=True, kw_only=True):
     journal. `authority` is the folder of the certificate authority, `roots` a PEM file of roots that
     upstreams are checked against, `ca` the PEM file that the policy adds. `remotes` are the URLs of the
     person's repository; `wait` is how long a held call stays open for a live answer, in seconds.
+    `profiles` are hosts of the person's package indexes (see `registries`).
     """
 
     session: str
@@ -25,6 +26,7 @@ class SessionConfig(msgspec.Struct, frozen=True, kw_only=True):
     roots: str
     remotes: tuple[str, ...] = ()
     wait: float = 0.0
+    profiles: dict[str, str] = {}
 
 
 class Hello(msgspec.Struct, frozen=True, kw_only=True):

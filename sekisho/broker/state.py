@@ -70,7 +70,7 @@ def load_state(config: SessionConfig) -> SessionState:
         config=config,
         policy=policy,
         policy_text=text,
-        world=of_policy(policy),
+        world=of_policy(policy, profiles=config.profiles),
         context=Context(remotes=remotes),
         # What a command loses in the clone, a checkpoint brings back.
         command_context=Context(remotes=remotes, checkpointed=True),
