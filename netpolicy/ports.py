@@ -3,7 +3,7 @@
 The proxy never decides, the gatekeeper never touches a flow.
 """
 
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 from typing import Protocol
 
@@ -38,6 +38,17 @@ class Refuse(msgspec.Struct, frozen=True, kw_only=True):
     """Answer with `reply`; nothing is sent upstream."""
 
     reply: Reply
+
+
+class Begin(msgspec.Struct, frozen=True, kw_only=True):
+    """Begin to answer with `reply`, and go on with what `rest` gives as it comes; nothing is sent upstream.
+
+    An exception from `rest` breaks the answer off, so that no client takes it for a whole one. `rest` has to
+    notice by itself that the client has left.
+    """
+
+    reply: Reply
+    rest: AsyncGenerator[bytes, None]
 
 
 class Collect(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,7 +99,7 @@ class Gatekeeper(Protocol):
         request: Request,
         body: Body,
         connected: Callable[[], bool] = lambda: True,
-    ) -> Pass | Refuse:
+    ) -> Pass | Refuse | Begin:
         """Decide with the whole body. `connected` tells whether the client still waits for the answer."""
         ...
 

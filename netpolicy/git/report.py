@@ -47,6 +47,23 @@ def rejection(
     return _body(push, _statuses(push, dict(reasons or {}), reason), remote)
 
 
+def progress(push: Push, text: str) -> bytes:
+    """The beginning of a body: a line for the person, before the report. Empty where the client reads none.
+
+    The capability `quiet` is not looked at: git sends it whenever its output is no terminal.
+    """
+    if (limit := _band_limit(push)) is None:
+        return b""
+    return band(2, _one_line(text, 4000) + b"\n", limit)
+
+
+def _band_limit(push: Push) -> int | None:
+    names = push.capability_names
+    if "side-band-64k" in names:
+        return 65515
+    return 995 if "side-band" in names else None
+
+
 def outcome(push: Push, reasons: Mapping[str, str], *, remote: Sequence[str] = ()) -> bytes:
     """The body for a push that was sent on: each ref with a reason was rejected, the others went through."""
     return _body(push, _statuses(push, dict(reasons), None), remote)
@@ -60,8 +77,7 @@ def _body(push: Push, report: bytes, remote: Sequence[str]) -> bytes:
     names = push.capability_names
     if not names & {"report-status", "report-status-v2"}:
         report = b""
-    if "side-band-64k" in names or "side-band" in names:
-        limit = 65515 if "side-band-64k" in names else 995
+    if (limit := _band_limit(push)) is not None:
         shown = b"".join(band(2, _one_line(text, 4000) + b"\n", limit) for text in remote)
         return shown + (band(1, report, limit) if report else b"") + FLUSH
     return report

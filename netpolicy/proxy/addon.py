@@ -12,9 +12,9 @@ from collections.abc import Callable
 import msgspec
 from mitmproxy import http, tcp
 
-from netpolicy.ports import Gatekeeper, Pass, Refuse
+from netpolicy.ports import Begin, Gatekeeper, Pass, Refuse
 from netpolicy.proxy.exchange import KEY, Exchange, permit
-from netpolicy.proxy.http1 import response_of
+from netpolicy.proxy.http1 import beginning_of, response_of
 from netpolicy.proxy.replies import refusal
 
 
@@ -52,7 +52,7 @@ class GateAddon:
         answer = await self._gatekeeper.rule(
             exchange.session, exchange.request, body, lambda: client.connected
         )
-        if not isinstance(answer, Pass | Refuse):
+        if not isinstance(answer, Pass | Refuse | Begin):
             raise TypeError(f"a ruling was {type(answer).__name__}")
         _carry_out(exchange, flow, answer)
 
@@ -104,9 +104,13 @@ class GateAddon:
         self._gatekeeper.finished(exchange.session, request, status, exchange.received)
 
 
-def _carry_out(exchange: Exchange, flow: http.HTTPFlow, answer: Pass | Refuse) -> None:
+def _carry_out(exchange: Exchange, flow: http.HTTPFlow, answer: Pass | Refuse | Begin) -> None:
     if isinstance(answer, Refuse):
         flow.response = response_of(answer.reply)
+    elif isinstance(answer, Begin):
+        chunked = flow.request.http_version != "HTTP/1.0"
+        flow.response = beginning_of(answer.reply, chunked=chunked)
+        exchange.rest = answer.rest
     else:
         permit(exchange, flow, answer)
 

@@ -1,4 +1,4 @@
-"""Two wishes of our layers towards the connection handler."""
+"""Wishes of our layers towards the connection handler."""
 
 # mypy: disallow-untyped-calls=False
 # mitmproxy annotates only a part of its functions.
@@ -6,6 +6,8 @@
 from dataclasses import dataclass
 
 from mitmproxy.proxy import commands
+
+from netpolicy.proxy.exchange import Exchange
 
 
 class Throttle(commands.Command):
@@ -20,3 +22,11 @@ class Drain(commands.StartHook):
     """Wait until what was written has left: bodies from disk must not pile up in write buffers."""
 
     name = "sekisho_drain"
+
+
+@dataclass
+class NextPiece(commands.StartHook):
+    """Wait for what `exchange.rest` gives next: `exchange.piece` has it, None at the end."""
+
+    name = "sekisho_next_piece"
+    exchange: Exchange

@@ -21,6 +21,7 @@ from mitmproxy.proxy.layers.http._events import (
 from mitmproxy.proxy.layers.http._hooks import HttpErrorHook
 
 from netpolicy.ports import Reply
+from netpolicy.proxy.commands import NextPiece
 from netpolicy.proxy.exchange import KEY, Exchange
 from netpolicy.proxy.http1 import response_of
 from netpolicy.proxy.settings import Settings
@@ -53,6 +54,26 @@ class EndingStream(HttpStream):
         if body:
             yield SendHttp(ResponseData(self.stream_id, body), self.context.client)
         yield SendHttp(ResponseEndOfMessage(self.stream_id), self.context.client)
+        yield DropStream(self.stream_id)
+
+    def _answer_as_it_comes(self, response: http.Response) -> layer.CommandGenerator[None]:
+        """An answer in the upstream's place that has begun and takes its time."""
+        self.exchange.release()
+        self.flow.live = False
+        self.client_state = self.server_state = self.state_errored
+        client = self.context.client
+        yield SendHttp(ResponseHeaders(self.stream_id, response, False), client)
+        self.exchange.piece = response.data.content
+        while self.exchange.piece is not None:
+            if self.exchange.piece:
+                yield SendHttp(ResponseData(self.stream_id, self.exchange.piece), client)
+            yield NextPiece(self.exchange)
+        if self.exchange.rest is None:  # it came to its end
+            yield SendHttp(ResponseEndOfMessage(self.stream_id), client)
+        else:
+            why = "the answer broke off"
+            error = ResponseProtocolError(self.stream_id, why, ErrorCode.GENERIC_SERVER_ERROR)
+            yield SendHttp(error, client)
         yield DropStream(self.stream_id)
 
     def _is_small_rest(self) -> bool:

@@ -1,6 +1,6 @@
 """What the gate knows of one request while it passes through; no decision is taken in here."""
 
-from collections.abc import Iterable
+from collections.abc import AsyncGenerator, Iterable
 from pathlib import Path
 
 from mitmproxy import http
@@ -22,9 +22,11 @@ class Exchange:
         "advertise",
         "limit",
         "permitted",
+        "piece",
         "received",
         "reported",
         "request",
+        "rest",
         "sent",
         "session",
         "spool",
@@ -37,6 +39,8 @@ class Exchange:
         self.limit: int | None = None  # set: the body is needed before a decision
         self.advertise = False
         self.spool: Spool | None = None
+        self.rest: AsyncGenerator[bytes, None] | None = None  # what follows an answer that has begun
+        self.piece: bytes | None = None
         self.sent = 0
         self.received = 0
         self.reported = False

@@ -19,7 +19,7 @@ from mitmproxy.connection import ConnectionState, Server
 from mitmproxy.proxy import commands, events
 from mitmproxy.proxy.server import ConnectionIO, LiveConnectionHandler
 
-from netpolicy.proxy.commands import Drain, Throttle
+from netpolicy.proxy.commands import Drain, NextPiece, Throttle
 from netpolicy.proxy.dialling import DialSite, dial
 from netpolicy.proxy.listener import ListenerMode
 from netpolicy.proxy.resolver import NotDialled
@@ -121,6 +121,9 @@ class GateHandler(LiveConnectionHandler):
         if isinstance(command, Drain):
             self._in_background(self._drained(command))
             return
+        if isinstance(command, NextPiece):
+            self._in_background(self._wait_for_hook(command, self._next_piece(command)))
+            return
         handle = self._site.hooks.get(command.name)
         if handle is not None:
             try:
@@ -148,6 +151,15 @@ class GateHandler(LiveConnectionHandler):
     async def _drained(self, command: Drain) -> None:
         await self.drain_writers()
         await self.server_event(events.HookCompleted(command))
+
+    async def _next_piece(self, command: NextPiece) -> None:
+        """`exchange.rest` becomes None when it came to its end, and stays where it failed."""
+        exchange, rest = command.exchange, command.exchange.rest
+        assert rest is not None
+        exchange.piece = None
+        exchange.piece = await anext(rest, None)
+        if exchange.piece is None:
+            exchange.rest = None
 
     def _in_background(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)

@@ -199,6 +199,17 @@ def response_of(reply: Reply, *, close: bool = False) -> http.Response:
     fields.append((b"Content-Length", str(len(reply.body)).encode()))
     if close:
         fields.append((b"Connection", b"close"))
+    return _response(reply, fields)
+
+
+def beginning_of(reply: Reply, *, chunked: bool) -> http.Response:
+    """A reply whose body goes on; without chunks the end of the connection is its end."""
+    fields = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in reply.headers]
+    fields.append((b"Transfer-Encoding", b"chunked") if chunked else (b"Connection", b"close"))
+    return _response(reply, fields)
+
+
+def _response(reply: Reply, fields: list[tuple[bytes, bytes]]) -> http.Response:
     return http.Response(
         http_version=b"HTTP/1.1",
         status_code=reply.status,

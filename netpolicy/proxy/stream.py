@@ -196,7 +196,9 @@ class GatedStream(RespondingStream):
             yield from self._after_ruling()
 
     def _after_ruling(self) -> layer.CommandGenerator[None]:
-        if self.flow.response is not None:
+        if self.flow.response is not None and self.exchange.rest is not None:
+            yield from self._answer_as_it_comes(self.flow.response)
+        elif self.flow.response is not None:
             yield from self._answer(self.flow.response, True)
         elif not self.exchange.permitted:
             yield from self._answer(self._reply(gate_broken(self.exchange.request)), True)

@@ -12,18 +12,19 @@ from urllib.parse import SplitResult, urlsplit
 import msgspec
 
 from netpolicy.observe import NeedBody, observe
-from netpolicy.ports import Attempt, Body, Collect, Pass, Refuse, Reply
+from netpolicy.ports import Attempt, Begin, Body, Collect, Pass, Refuse, Reply
 from netpolicy.request import Request
-from sekisho.broker import credentials, holding, pushing
+from sekisho.broker import credentials, holding, live, pushing
 from sekisho.broker.door import Door
 from sekisho.broker.holding import Held
 from sekisho.broker.replies import refusal_reply
 from sekisho.broker.state import SessionState, is_own
-from sekisho.broker.waiting import Waiting
+from sekisho.broker.waiting import Wait, Waiting
 from sekisho.core.action import Action, Effect
 from sekisho.core.refusal import Refusal, gate_broken, of_decision, standard
 from sekisho.core.verdict import TELEMETRY, Decision, Verdict, judge
 from sekisho.store.errors import StoreBroken
+from sekisho.store.holds import Hold
 from sekisho.store.records import draft
 
 LARGEST_BODY = 2 << 30  # bytes of a request body that are collected at all
@@ -39,7 +40,7 @@ class Gate:
     def __init__(self, door: Door) -> None:
         self._door = door
         self._sessions: dict[str, SessionState] = {}
-        self.waiting = Waiting()
+        self.waiting = Waiting(self._now)
         self._repeats: dict[tuple[str, str, str], int] = {}
 
     def add(self, state: SessionState) -> None:
@@ -58,7 +59,7 @@ class Gate:
 
     async def rule(
         self, session: str, request: Request, body: Body, connected: Callable[[], bool] = lambda: True
-    ) -> Pass | Refuse:
+    ) -> Pass | Refuse | Begin:
         state = self._sessions[session]
         whole = msgspec.structs.replace(request, body=_looked_at(body), body_size=body.size)
         seen = observe(whole, state.world, final=True)
@@ -67,7 +68,10 @@ class Gate:
             held = await self._in_store(
                 whole, lambda: pushing.hold_push(self._door.open(), state, whole, body)
             )
-            return Refuse(reply=await self._live(state, whole, held, connected))
+            if not state.config.wait or held.hold is None:
+                return Refuse(reply=held.reply)
+            wait = Wait(hold=held.hold, seconds=state.config.wait, connected=connected)
+            return live.push(self.waiting, held, whole, body, wait)
         decision = judge(seen, state.policy, state.context)
         if self._needs_login(state, decision):
             await state.logins.ask(request.scheme, _authority(request))
@@ -204,16 +208,22 @@ class Gate:
         """The answer at once; with `--wait` the real one, if a person decides while the client is there."""
         if not state.config.wait or held.hold is None:
             return held.reply
-        decided = await self.waiting.until_decided(held.hold, state.config.wait, connected)
+        wait = Wait(hold=held.hold, seconds=state.config.wait, connected=connected)
+        decided = await self.waiting.until_decided(wait)
         if decided is None:
-            return held.reply
-        if pushing.is_push(request):
-            return pushing.decided_reply(request, decided)
+            return live.undecided_reply(held, request, wait)
         done = await self._in_store(
             request,
             lambda: Held(reply=holding.decided_reply(self._door.open(), request, decided)),
         )
         return done.reply
+
+    async def _now(self, hold: str) -> Hold | None:
+        """How a hold stands; None where the store cannot say: then `deliver` will, once it can."""
+        try:
+            return await asyncio.to_thread(lambda: self._door.open().ledger.get(hold))
+        except StoreBroken:
+            return None
 
     def _record(self, session: str, kind: str, subject: str, data: dict[str, object]) -> None:
         writer = self._door.writer

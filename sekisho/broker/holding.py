@@ -24,10 +24,15 @@ REPLAYED = (("Sekisho-Replayed", "1"),)
 
 
 class Held(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer to give at once, and the hold that a call may wait for (None: nothing to wait for)."""
+    """The answer to give at once, and the hold that a call may wait for (None: nothing to wait for).
+
+    With a hold come the digest of what it holds, and `refusal`, what `reply` says.
+    """
 
     reply: Reply
     hold: str | None = None
+    digest: str = ""
+    refusal: Refusal | None = None
 
 
 def hold_request(store: Store, state: SessionState, request: Request, body: Body, decision: Decision) -> Held:
@@ -39,13 +44,17 @@ def hold_request(store: Store, state: SessionState, request: Request, body: Body
         return Held(reply=replay(store, done))
     held = same_operation(store, state, operation) or _new(store, state, act, body, decision, operation)
     refusal = of_decision(decision, hold=held.id, count=held.count)
-    return Held(reply=refusal_reply(refusal, request), hold=held.id)
+    return Held(reply=refusal_reply(refusal, request), hold=held.id, digest=held.digest, refusal=refusal)
 
 
 def decided_reply(store: Store, request: Request, hold: Hold) -> Reply:
-    """The answer to a call that waited: the real one, or why there is none."""
+    """The answer to a call that waited: the real one, or why there is none.
+
+    With it the stored answer is given: the same request once more is a new act.
+    """
     if hold.result is not None and "status" in hold.result:
-        return replay(store, hold)
+        store.ledger.stored_response(hold.session, hold.fingerprint, hold.digest)
+        return answer(store, hold)
     return refusal_reply(decided_refusal(hold), request)
 
 
@@ -108,7 +117,13 @@ def _beginning(body: Body) -> bytes | None:
 
 
 def replay(store: Store, done: Hold) -> Reply:
-    """The upstream's stored answer to an act that was executed after its approval."""
+    """The upstream's stored answer to a repeat of an act that was executed after its approval."""
+    given = answer(store, done)
+    return msgspec.structs.replace(given, headers=(*given.headers, *REPLAYED))
+
+
+def answer(store: Store, done: Hold) -> Reply:
+    """The upstream's stored answer."""
     result = done.result or {}
     pairs = ((str(name), str(value)) for name, value in result.get("headers", ()))
     headers = tuple(pair for pair in pairs if pair[0].lower() not in artifact.HOP_BY_HOP)
@@ -116,6 +131,6 @@ def replay(store: Store, done: Hold) -> Reply:
     return Reply(
         status=int(result.get("status", 502)),
         reason=str(result.get("reason", "")),
-        headers=(*headers, *REPLAYED),
+        headers=headers,
         body=store.blobs.read(stored) if isinstance(stored, str) else b"",
     )

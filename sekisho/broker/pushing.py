@@ -153,18 +153,19 @@ def _denied(store: Store, state: SessionState, push: Push, decision: Decision) -
     subject = f"{decision.action.verb} {decision.action.target}"
     entry = draft(session=state.id, kind="act.denied", subject=subject, data=msgspec.to_builtins(data))
     store.journal.append(entry)
-    return reject(push, of_decision(decision))
+    count = sum(r.subject == entry.subject for r in store.journal.query(session=state.id, kind="act.denied"))
+    return reject(push, of_decision(decision, count=count))
 
 
 def _held_reply(push: Push, decision: Decision, hold: Hold) -> Held:
     if decision.verdict is not Verdict.HOLD:
         decision = msgspec.structs.replace(decision, verdict=Verdict.HOLD, code="held-push")
-    return Held(reply=reject(push, of_decision(decision, hold=hold.id, count=hold.count)), hold=hold.id)
+    refusal = of_decision(decision, hold=hold.id, count=hold.count)
+    return Held(reply=reject(push, refusal), hold=hold.id, digest=hold.digest, refusal=refusal)
 
 
-def decided_reply(request: Request, hold: Hold) -> Reply:
+def decided_reply(push: Push, hold: Hold) -> Reply:
     """The answer to a push that waited: what became of it, ref by ref."""
-    push = parse(request.body or b"")
     if hold.state is State.DONE:
         body = report.outcome(push, {}, remote=[f"sekisho: {hold.id} was approved and sent"])
         return Reply(status=200, reason="OK", headers=report.HEADERS, body=body)
