@@ -10,6 +10,7 @@ import logging
 import socket
 import sys
 from pathlib import Path
+from typing import Any
 
 from netpolicy.proxy.listener import Kind, Listener
 from netpolicy.proxy.names import Names
@@ -18,10 +19,13 @@ from netpolicy.proxy.resolver import Resolver
 from netpolicy.proxy.settings import Settings
 from sandbox.network import local_name
 from sekisho.broker import finish, notes
+from sekisho.broker.announced import Announcements
+from sekisho.broker.checkpoints import Checkpoints, subject_of
 from sekisho.broker.config import READY, STOP, Hello, decode_hello
 from sekisho.broker.deliver import deliver
 from sekisho.broker.door import Door
 from sekisho.broker.gate import Gate
+from sekisho.broker.secrets_guard import SecretsGuard
 from sekisho.broker.state import SessionState, load_state
 from sekisho.store.errors import StoreBroken
 from sekisho.store.sessions import SessionFolder
@@ -68,6 +72,7 @@ async def serve(hello: Hello, sockets: dict[str, socket.socket], channel: socket
     proxy = _proxy(gate, state)
     names = Names(folder / "names", proxy.limits.names)
     await proxy.add(config.session, _listeners(sockets, state), names)
+    await _announcements(door, state, sockets)
     with contextlib.suppress(OSError):
         channel.send(READY)  # a launcher that is gone already is noticed below
     tasks = [
@@ -82,6 +87,20 @@ async def serve(hello: Hello, sockets: dict[str, socket.socket], channel: socket
         with contextlib.suppress(asyncio.CancelledError):
             await asyncio.gather(*tasks)
         await asyncio.to_thread(door.close)
+
+
+async def _announcements(door: Door, state: SessionState, sockets: dict[str, socket.socket]) -> None:
+    """Serve the agent's socket, with the guards that look before a command runs."""
+    if "agent" not in sockets:
+        return
+
+    def note(kind: str, subject: str, data: dict[str, Any]) -> bool:
+        writer = door.writer
+        return writer is not None and writer.record(session=state.id, kind=kind, subject=subject, data=data)
+
+    secrets = SecretsGuard(state.config.project, lambda: subject_of(state.folder), note)
+    guards = (Checkpoints(state, note).guard, secrets.guard)
+    await Announcements(door, state, guards).start(sockets["agent"])
 
 
 def _proxy(gate: Gate, state: SessionState) -> Proxy:

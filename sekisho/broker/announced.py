@@ -16,7 +16,7 @@ from sekisho.broker import commands
 from sekisho.broker.door import Door
 from sekisho.broker.state import SessionState
 from sekisho.core.action import Action, Effect
-from sekisho.core.refusal import gate_broken, of_decision, standard, to_terminal
+from sekisho.core.refusal import Refusal, gate_broken, of_decision, standard, to_terminal
 from sekisho.core.verdict import Decision, Verdict, judge
 from sekisho.store.errors import StoreBroken
 from shim import protocol
@@ -27,11 +27,11 @@ MOST_AT_ONCE = 128
 # Gates about the command itself: no wire would hold it.
 HELD_HERE = ("command-rule", "tool-rule", "destructive")
 
-Guard = Callable[[Asked, Action], Awaitable[str | None]]
+Guard = Callable[[Asked, Action], Awaitable[Refusal | None]]
 
 
 class Announcements:
-    """Serves the socket of one session. `guards` may object to a command that would run: a code, or None."""
+    """Serves the socket of one session. `guards` may object to a command that would run."""
 
     def __init__(self, door: Door, state: SessionState, guards: tuple[Guard, ...] = ()) -> None:
         self._door, self._state, self._guards = door, state, guards
@@ -73,8 +73,8 @@ class Announcements:
         if decision.verdict is Verdict.HOLD and decision.code in HELD_HERE:
             return await asyncio.to_thread(self._hold, asked, decision)
         for guard in self._guards:
-            if (code := await guard(asked, decision.action)) is not None:
-                return Refuse(status=DENIED, text=to_terminal(standard(code, _words(asked))))
+            if (refusal := await guard(asked, decision.action)) is not None:
+                return Refuse(status=DENIED, text=to_terminal(refusal))
         self._count(decision)
         return Run()
 

@@ -13,6 +13,7 @@ from sandbox.errors import EnclosureError
 from sandbox.spec import Enclosure, Limits, Mount, MountKind
 from sandbox.workspace import Workspace
 from sandbox.workspace import mounts as workspace_mounts
+from sekisho.broker import shimming
 from sekisho.core.policy import Policy
 
 HOME = "/home/agent"
@@ -59,11 +60,16 @@ def enclosure(parts: Parts, environ: Mapping[str, str]) -> Enclosure:
     top, policy = parts.workspace.repo, parts.policy.sandbox
     try:
         tools = toolchain.detect(
-            parts.argv[0], environ=environ, home=str(Path.home()), workdir=top, extra=policy.mount
+            parts.argv[0],
+            environ=environ,
+            home=str(Path.home()),
+            workdir=top,
+            extra=policy.mount,
+            first=(shimming.FOLDER,),
         )
     except ValueError as error:
         raise EnclosureError("mount-refused", f"{error}.", "Take it out of `sandbox.mount`.") from error
-    shown = absent.view(tools.path, keep=policy.tools.keep, only=policy.tools.only)
+    shown = absent.view(tools.path, keep=policy.tools.keep, only=policy.tools.only, lead=shimming.FOLDER)
     env = environment(
         environ,
         home=HOME,
@@ -82,6 +88,7 @@ def enclosure(parts: Parts, environ: Mapping[str, str]) -> Enclosure:
             *workspace_mounts(parts.workspace, top),
             *_own_files(parts),
             *trust_mounts(parts.trust),
+            *shimming.mounts(parts.session),
             *shown.mounts,
         ),
         env=env,

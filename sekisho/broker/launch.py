@@ -6,7 +6,9 @@ sockets exist, and what connects early waits in the kernel.
 
 import contextlib
 import os
+import socket
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -16,7 +18,7 @@ from sandbox.pipes import Pipes
 from sandbox.recording import Recording
 from sandbox.spec import Enclosure, Limits
 from sandbox.terminal import Terminal
-from sekisho.broker import finish, notes, person, prepare
+from sekisho.broker import finish, notes, person, prepare, shimming
 from sekisho.broker.limiting import Guard
 from sekisho.broker.prepare import Request
 from sekisho.broker.signals import interruptible, keeping
@@ -35,6 +37,14 @@ class Ended(msgspec.Struct, frozen=True, kw_only=True):
     status: int
     handoff: Handoff
     folder: Path
+
+
+@dataclass(frozen=True)
+class Outside:
+    """What stands outside of a session: its gatekeeper, and the socket for announcements."""
+
+    gatekeeper: GatekeeperProcess
+    agent: socket.socket
 
 
 def run(store: Store, request: Request) -> Ended:
@@ -61,8 +71,9 @@ def _session(store: Store, request: Request, folder: SessionFolder) -> tuple[int
     config = prepare.session_config(folder, request, files, who.remotes)
     gatekeeper = GatekeeperProcess(config, folder.logs / "gatekeeper.log", lambda s: _died(folder, s))
     try:
-        spec, base = prepare.enclosure(store, request, folder, files, who.who)
-        return _enclosed(store, request, folder, spec, base, gatekeeper)
+        with shimming.agent_socket(folder.id) as agent:
+            spec, base = prepare.enclosure(store, request, folder, files, who.who)
+            return _enclosed(store, request, folder, spec, base, Outside(gatekeeper=gatekeeper, agent=agent))
     finally:
         with keeping():
             gatekeeper.stop()
@@ -78,15 +89,16 @@ def _enclosed(
     folder: SessionFolder,
     spec: Enclosure,
     base: str,
-    gatekeeper: GatekeeperProcess,
+    outside: Outside,
 ) -> tuple[int, str]:
     """Run the command; its status and why it ended."""
     ports = tuple(entry.port for entry in request.pinned.policy.network.local)
     with _console(request, folder, terminal=spec.terminal) as relay:
         running = sandbox_launch.start(spec, ports=ports, stdio=relay.stdio)
         with running, Guard(running, spec.limits, folder.path, terminal=spec.terminal) as guard:
-            gatekeeper.give(running.sockets)
+            outside.gatekeeper.give({**running.sockets, "agent": outside.agent})
             _begin(store, folder, base, spec.limits, guard.unenforced)
+            _announce(folder.id, guard.unenforced, terminal=spec.terminal)
             running.release()
             folder.save(msgspec.structs.replace(folder.load(), state=SessionState.RUNNING, base=base))
             status = relay.relay(running)
@@ -120,10 +132,15 @@ def _begin(
         "unenforced": list(unenforced),
     }
     store.journal.append(draft(session=folder.id, kind="session.started", subject=record.project, data=data))
-    for name in unenforced:
-        print(
-            f"sekisho: nothing holds the limit of {name} here: no control group may be made", file=sys.stderr
-        )
+
+
+def _announce(session: str, unenforced: tuple[str, ...], *, terminal: bool) -> None:
+    """Before the terminal becomes the command's."""
+    said = [f"nothing holds the limit of {name} here: no control group may be made" for name in unenforced]
+    if terminal:
+        said.append(f"session {session} works on a clone; what is here stays as it is")
+    for line in said:
+        print(f"sekisho: {line}", file=sys.stderr, flush=True)
 
 
 def _abandon(store: Store, folder: SessionFolder, error: BaseException) -> None:

@@ -1,0 +1,60 @@
+"""The shim of a session: its socket outside, and the folder of clients that leads PATH inside."""
+
+import contextlib
+import hashlib
+import os
+import shutil
+import socket
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sandbox.spec import Mount, MountKind
+from sekisho import __version__
+from sekisho.store.paths import cache_dir, socket_path
+from shim.install import client_source, compiled_client, install
+
+FOLDER = "/run/sekisho/bin"
+SOCKET = "/run/sekisho/agent.sock"
+NAME = "agent.sock"
+
+
+@contextmanager
+def agent_socket(session: str) -> Iterator[socket.socket]:
+    """The listening socket that announcements come in on; gone afterwards. Raises StoreBroken or OSError."""
+    path = socket_path(session, NAME)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+        try:
+            listener.bind(os.fspath(path))
+            listener.listen(256)
+            yield listener
+        finally:
+            with contextlib.suppress(OSError):
+                path.unlink()
+                path.parent.rmdir()
+
+
+def shim_folder() -> Path:
+    """The folder of clients, made once for each version of the client. Raises OSError."""
+    source = (compiled_client() or client_source()).read_bytes()
+    name = hashlib.sha256(__version__.encode() + b"\0" + source).hexdigest()[:16]
+    folder = cache_dir() / f"shim-{name}"
+    if not folder.is_dir():
+        making = Path(tempfile.mkdtemp(prefix="making-", dir=cache_dir()))
+        try:
+            install(making / "bin")
+            # Another start may have been faster; both made the same.
+            with contextlib.suppress(OSError):
+                (making / "bin").rename(folder)
+        finally:
+            shutil.rmtree(making, ignore_errors=True)
+    return folder
+
+
+def mounts(session: str) -> list[Mount]:
+    """Clients and socket as they appear inside. Raises StoreBroken or OSError."""
+    return [
+        Mount(kind=MountKind.RO, source=str(shim_folder()), target=FOLDER),
+        Mount(kind=MountKind.RO, source=str(socket_path(session, NAME)), target=SOCKET),
+    ]
