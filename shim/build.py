@@ -1,4 +1,4 @@
-"""setuptools hooks: the wheel holds the compiled client where a compiler is at hand, else the Python one alone.
+"""setuptools hooks: the wheel holds the compiled client where a compiler is at hand, else the Python one.
 
 Loaded by setuptools alone, by its path and before the package can be imported; setuptools is no dependency of
 the product and has no types.

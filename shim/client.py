@@ -18,12 +18,13 @@ BROKEN, ABSENT = 69, 127
 STATUSES = (b"75", b"77", b"69", b"127")
 # What decides where a command goes or what it runs; never a secret.
 VARIABLES = (
-    b"PATH HOME TMPDIR GIT_DIR GIT_WORK_TREE GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM GIT_CONFIG_PARAMETERS GIT_SSH_COMMAND GIT_SSH "
-    b"GIT_EXTERNAL_DIFF GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_PAGER GIT_ASKPASS GIT_PROXY_COMMAND GIT_EXEC_PATH GIT_CONFIG_COUNT "
-    b"EDITOR VISUAL PAGER LD_PRELOAD LD_AUDIT LD_LIBRARY_PATH WGETRC CURL_HOME http_proxy https_proxy HTTP_PROXY HTTPS_PROXY "
-    b"ALL_PROXY NO_PROXY no_proxy PGHOST PGSERVICE MYSQL_HOST DOCKER_HOST DOCKER_CONTEXT KUBECONFIG AWS_PROFILE AWS_ENDPOINT_URL "
-    b"AWS_REGION GH_REPO GH_HOST TF_CLI_ARGS TF_CLI_ARGS_apply TF_WORKSPACE RSYNC_RSH NODE_OPTIONS PYTHONPATH RUBYOPT PERL5OPT "
-    b"SEKISHO_SESSION"
+    b"PATH HOME TMPDIR GIT_DIR GIT_WORK_TREE GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM GIT_CONFIG_PARAMETERS "
+    b"GIT_SSH_COMMAND GIT_SSH GIT_EXTERNAL_DIFF GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_PAGER GIT_ASKPASS "
+    b"GIT_PROXY_COMMAND GIT_EXEC_PATH GIT_CONFIG_COUNT EDITOR VISUAL PAGER LD_PRELOAD LD_AUDIT "
+    b"LD_LIBRARY_PATH WGETRC CURL_HOME http_proxy https_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY "
+    b"no_proxy PGHOST PGSERVICE MYSQL_HOST DOCKER_HOST DOCKER_CONTEXT KUBECONFIG AWS_PROFILE "
+    b"AWS_ENDPOINT_URL AWS_REGION GH_REPO GH_HOST TF_CLI_ARGS TF_CLI_ARGS_apply TF_WORKSPACE RSYNC_RSH "
+    b"NODE_OPTIONS PYTHONPATH RUBYOPT PERL5OPT SEKISHO_SESSION"
 ).split()
 
 
@@ -199,7 +200,7 @@ def _become(name: bytes, arguments: "list[bytes]", tool: bytes, environment: "di
         _say(b"sekisho: " + name + b" is not in this sandbox. Ask for it with sekisho-request.")
         return ABSENT
     try:
-        posix.execve(tool, [name] + arguments, environment)
+        posix.execve(tool, [name, *arguments], environment)
     except OSError as error:
         _say(b"sekisho: " + tool + b": " + _bytes(error.strerror or "cannot be run"))
         return 126
@@ -213,8 +214,10 @@ def _without_gatekeeper(
         _say(
             b"sekisho: the gatekeeper does not answer, so "
             + name
-            + b" is not run: it could change something "
-            b"outside or lose work.\nLocal work goes on. Leave this step for the handoff; do not try it again now."
+            + (
+                b" is not run: it could change something outside or lose work.\nLocal work goes on. Leave "
+                b"this step for the handoff; do not try it again now."
+            )
         )
         return BROKEN
     return _become(name, arguments, tool, environment)

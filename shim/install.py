@@ -1,4 +1,4 @@
-"""Puts the client in front of tools: one file, a name for each tool, and the table for times without a gatekeeper."""
+"""Puts the client in front of tools: one file, a name for each, and the table for when nobody answers."""
 
 import os
 from collections.abc import Iterable
@@ -9,10 +9,16 @@ from shim.offline import table
 
 # Tools whose real program the sandbox has, and absent ones for which the client answers how to ask.
 TOOLS: tuple[str, ...] = (
-    "git", "curl", "wget", "gh", "glab", "http", "https", "xh", "npm", "pnpm", "yarn", "twine", "docker", "podman",
-    "ssh", "scp", "sftp", "rsync", "ftp", "nc", "ncat", "telnet", "socat", "mail", "sendmail", "kubectl", "helm",
+    "git", "curl", "wget", "gh", "glab", "http", "https", "xh", "npm", "pnpm", "yarn", "twine", "docker", (
+        "podman"
+    ),
+    "ssh", "scp", "sftp", "rsync", "ftp", "nc", "ncat", "telnet", "socat", "mail", "sendmail", "kubectl", (
+        "helm"
+    ),
     "terraform", "tofu", "pulumi", "ansible", "ansible-playbook", "aws", "gcloud", "gsutil", "az", "heroku",
-    "vercel", "netlify", "fly", "flyctl", "firebase", "wrangler", "serverless", "cdk", "skopeo", "sudo", "crontab",
+    "vercel", "netlify", "fly", "flyctl", "firebase", "wrangler", "serverless", "cdk", "skopeo", "sudo", (
+        "crontab"
+    ),
 )  # fmt: skip
 _NAME = "sekisho-shim"
 
@@ -31,8 +37,8 @@ def compiled_client() -> Path | None:
 def install(folder: Path, tools: Iterable[str] = TOOLS, *, client: Path | None = None) -> None:
     """Fills an empty `folder`, which then is mounted read-only as the first of PATH.
 
-    `client` defaults to the compiled one, else the Python one. All names are one inode: that is how the client
-    knows itself under any spelling. Raises FileExistsError if the folder holds such names already.
+    `client` defaults to the compiled one, else the Python one. All names are one inode: that is how the
+    client knows itself under any spelling. Raises FileExistsError if the folder holds such names already.
     """
     source = client or compiled_client() or client_source()
     folder.mkdir(mode=0o755, parents=True, exist_ok=True)

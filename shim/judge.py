@@ -17,8 +17,8 @@ from shim.table import judge_by_table
 from shim.text import HOLE, WILD, known
 
 _STANDARD = re.compile(
-    r"(/usr(/local)?|/opt/[^/]+|/snap|/nix/store/[^/]+|/home/linuxbrew/\.linuxbrew)?/s?bin|/usr/lib(exec)?/git-core|"
-    r"(.*/)?(\.venv|venv|node_modules/\.bin|\.local|\.cargo|vendor)(/bin)?"
+    r"(/usr(/local)?|/opt/[^/]+|/snap|/nix/store/[^/]+|/home/linuxbrew/\.linuxbrew)?/s?bin|"
+    r"/usr/lib(exec)?/git-core|(.*/)?(\.venv|venv|node_modules/\.bin|\.local|\.cargo|vendor)(/bin)?"
 )
 _WRAPPER_SCRIPTS = {"gradlew", "mvnw"}
 
@@ -100,7 +100,7 @@ class Judge:
 
     def _pattern(self, call: Call) -> str | None:
         """A program named by a pathname pattern: every known tool it can stand for counts."""
-        folder, _, base = call.argv[0].rpartition("/")
+        _folder, _, base = call.argv[0].rpartition("/")
         call.unknown(call.argv[0], "a pattern names the program", code="dynamic-command")
         for name in known_names(base)[:40]:
             call.runs([name, *call.argv[1:]], stdin=call.stdin)

@@ -1,8 +1,8 @@
 """The table the client asks while no gatekeeper answers, compiled from the grammar.
 
 Lines: `tool NAME +|-` (what is not listed runs, or does not), `v OPTION` (takes the next word), `g WORDS`
-(does not run), `r WORDS` (runs), `o VERB OPTION` (does not run with that option), `g -` and `r -` (without any
-word). `*` in a word stands for any text; more words win over fewer.
+(does not run), `r WORDS` (runs), `o VERB OPTION` (does not run with that option), `g -` and `r -` (without
+any word). `*` in a word stands for any text; more words win over fewer.
 """
 
 from collections.abc import Iterable, Iterator
@@ -25,9 +25,13 @@ _PROBES = ((), ("host", "word"), ("word", "host:path"))  # a tool with a languag
 _RUN = (Effect.READ, Effect.LOCAL)
 _GIT_PAIRS = (
     ("reset", "--hard"), ("reset", "--merge"), ("checkout", "-f"), ("checkout", "--force"), ("switch", "-f"),
-    ("switch", "--discard-changes"), ("clean", "-f"), ("clean", "--force"), ("branch", "-D"), ("stash", "drop"),
+    ("switch", "--discard-changes"), ("clean", "-f"), ("clean", "--force"), ("branch", "-D"), ("stash", (
+        "drop"
+    )),
 )  # fmt: skip
-_GIT_WORDS = ("svn dcommit", "svn commit-diff", "lfs push", "subtree push", "p4 submit", "stash drop", "stash clear",
+_GIT_WORDS = ("svn dcommit", "svn commit-diff", "lfs push", "subtree push", "p4 submit", "stash drop", (
+    "stash clear"
+),
               "reflog expire", "reflog delete", "checkout .", "restore .")  # fmt: skip
 
 

@@ -26,8 +26,8 @@ NOWHERE = re.compile(r"/dev/(null|stdout|stderr|tty|zero|full|fd/.*|stdin|pts/\d
 NETWORK = re.compile(r"/dev/(?:tcp|udp)/([^/]+)/")
 REGENERABLE = table("paths")["regenerable"]
 REGENERABLE_NAMES = re.compile(
-    r".*\.(pyc|pyo|o|obj|a|class|tmp|temp|swp|bak~|egg-info|dist-info|tsbuildinfo|gcda|gcno|elc)|.*~|\.DS_Store|"
-    r"\.coverage(\..*)?|\.eslintcache|coverage\.xml"
+    r".*\.(pyc|pyo|o|obj|a|class|tmp|temp|swp|bak~|egg-info|dist-info|tsbuildinfo|gcda|gcno|elc)|.*~|"
+    r"\.DS_Store|\.coverage(\..*)?|\.eslintcache|coverage\.xml"
 )
 
 

@@ -116,7 +116,7 @@ def payload_in(received: bytes) -> tuple[bytes, bytes] | None:
 
     Raises Malformed as soon as no continuation can make it a frame.
     """
-    head, colon, rest = received[: _LENGTH_DIGITS + 1].partition(b":")
+    head, colon, _rest = received[: _LENGTH_DIGITS + 1].partition(b":")
     if (head and not (head.isdigit() and head.isascii())) or (head[:1] == b"0" and head != b"0"):
         raise Malformed("not a length")
     if not colon:

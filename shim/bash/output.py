@@ -78,12 +78,14 @@ def output(argv: list[str], state: State, stdin: str | None) -> str:
         return printf(rest)
     if name == "pwd":
         return state.cwd + "\n"
-    if name == "cat":
-        return _cat(rest, state, stdin)
-    if name == "tee":
-        return HOLE if stdin is None else stdin
+    if name in ("cat", "tee"):
+        return _cat(rest if name == "cat" else [], state, stdin)
     if name == "mktemp":
         return _mktemp(rest)
+    return _of_names(name, rest)
+
+
+def _of_names(name: str, rest: list[str]) -> str:
     if name in ("which", "type", "command") and rest and not rest[-1].startswith("-"):
         return f"/usr/bin/{rest[-1]}\n" if name == "which" or rest[0] in ("-p", "-P", "-v") else HOLE
     if name == "git" and rest[:1] == ["--exec-path"]:

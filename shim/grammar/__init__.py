@@ -121,11 +121,13 @@ class Variable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Wrapper(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A program that runs another. `skip` words stand before the command; `shells` are options with shell text.
+    """A program that runs another.
+
+    `skip` words stand before the command; `shells` are options with shell text.
 
     `outputs` are options whose values are written; `verbs` are words of which one must come first. The
-    command's own options begin where the first word stands, unless the wrapper `permutes`. `joined`: the words
-    are put together and given to a shell. `own` is what the wrapper does besides.
+    command's own options begin where the first word stands, unless the wrapper `permutes`. `joined`: the
+    words are put together and given to a shell. `own` is what the wrapper does besides.
     """
 
     names: str

@@ -12,8 +12,10 @@ _MAKE = spec(
     "-f --file --makefile -C --directory -I --include-dir -o --old-file --assume-old -W --what-if --new-file "
     "--assume-new --eval -E",
     optional="-j --jobs -l --load-average -O --output-sync",
-    flags="--dry-run --just-print --recon --question --touch --print-data-base --version --help --always-make "
-    "--keep-going --silent --ignore-errors --print-directory",
+    flags=(
+        "--dry-run --just-print --recon --question --touch --print-data-base --version --help "
+        "--always-make --keep-going --silent --ignore-errors --print-directory"
+    ),
     abbreviate=True,
 )
 

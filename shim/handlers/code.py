@@ -213,7 +213,7 @@ def _judge_call(call: Call, language: Language, reader: _Reader, match: re.Match
     elif name in names["write"]:
         call.writes(reader.first(at), append=name.startswith("append"))
     elif name in names["target"]:
-        call.writes((reader.arguments(at) + [HOLE, HOLE])[1])
+        call.writes(([*reader.arguments(at), HOLE, HOLE])[1])
     elif name in names["local"]:
         call.does(Effect.LOCAL, reader.first(at), f"{name} changes local files")
     elif name in names["http"]:
@@ -281,7 +281,8 @@ def debugger(call: Call) -> str | None:
     parsed = parse(
         call.arguments,
         spec(
-            "-ex -eval-command -iex --ex --iex --eval-command --init-eval-command -x --command -command -p -pid -c -core -o -O -s -S",
+            "-ex -eval-command -iex --ex --iex --eval-command --init-eval-command -x --command -command -p "
+            "-pid -c -core -o -O -s -S",
             words=True,
         ),
     )
@@ -297,7 +298,8 @@ def debugger(call: Call) -> str | None:
         if match := re.match(r"\s*(?:shell|!|platform shell|make|pipe [^|]*\|)\s*(.*)", text):
             call.shell(match[1], name=call.name)
         elif re.match(
-            r"\s*(python|py|pi|source|script|call|print|p|run|r|start|starti|generate|dump|set|compile|eval)\b",
+            r"\s*(python|py|pi|source|script|call|print|p|run|r|start|starti|generate|dump|set|compile|"
+            r"eval)\b",
             text,
         ):
             call.unknown(call.name, "the debugged program or a script runs", code="script-body")

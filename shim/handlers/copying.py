@@ -123,12 +123,15 @@ def _remember_program(call: Call, sources: list[str], destination: str | None) -
 
 _RSYNC = spec(
     "-e --rsh --rsync-path --exclude --include --exclude-from --include-from --files-from -f --filter -B "
-    "--block-size --bwlimit --port --timeout --contimeout --password-file --log-file --out-format -T --temp-dir "
-    "--backup-dir --suffix --chmod --chown --compare-dest --copy-dest --link-dest --max-size --min-size "
-    "--partial-dir --max-delete --modify-window -M --remote-option --sockopts --address --iconv --checksum-choice",
-    flags="--dry-run --delete --list-only --delete-after --delete-before --delete-during --delete-delay "
-    "--delete-excluded --remove-source-files --archive --recursive --verbose --version --help --ignore-existing "
-    "--update --existing --compress --progress --stats --inplace",
+    "--block-size --bwlimit --port --timeout --contimeout --password-file --log-file --out-format -T "
+    "--temp-dir --backup-dir --suffix --chmod --chown --compare-dest --copy-dest --link-dest --max-size "
+    "--min-size --partial-dir --max-delete --modify-window -M --remote-option --sockopts --address --iconv "
+    "--checksum-choice",
+    flags=(
+        "--dry-run --delete --list-only --delete-after --delete-before --delete-during --delete-delay "
+        "--delete-excluded --remove-source-files --archive --recursive --verbose --version --help "
+        "--ignore-existing --update --existing --compress --progress --stats --inplace"
+    ),
     abbreviate=True,
 )
 

@@ -10,8 +10,10 @@ from shim.text import HOLE, known
 _SED = spec(
     "-e --expression -f --file -l --line-length",
     optional="-i --in-place -E",
-    flags="--quiet --silent --debug --follow-symlinks --null-data --posix --regexp-extended --separate --sandbox "
-    "--unbuffered --help --version",
+    flags=(
+        "--quiet --silent --debug --follow-symlinks --null-data --posix --regexp-extended --separate "
+        "--sandbox --unbuffered --help --version"
+    ),
     abbreviate=True,
 )
 
@@ -213,7 +215,7 @@ def _awk_command(call: Call, tokens: list[str], end: str) -> None:
     )
     call.shell(_string(tokens[0]) if whole else HOLE, stdin=HOLE, name="awk")
     if literal and not whole:
-        call.runs(_string(tokens[0]).split() + [HOLE])
+        call.runs([*_string(tokens[0]).split(), HOLE])
 
 
 def tee(call: Call) -> str | None:

@@ -11,8 +11,8 @@ from shim.table import judge_by_table
 from shim.text import HOLE, known
 
 _API = spec(
-    "-X --method -f --raw-field -F --field -H --header --input --hostname -q --jq -t --template -p --preview --cache "
-    "-R --repo --output"
+    "-X --method -f --raw-field -F --field -H --header --input --hostname -q --jq -t --template -p "
+    "--preview --cache -R --repo --output"
 )
 
 

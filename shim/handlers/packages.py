@@ -12,8 +12,9 @@ from shim.table import judge_by_table
 from shim.text import HOLE
 
 _NODE = spec(
-    "--prefix -w --workspace -C --dir --filter -F --cwd --registry --tag --access --otp --userconfig --globalconfig "
-    "--cache --loglevel --script-shell --node-options --depth --omit --include -m --message --dir",
+    "--prefix -w --workspace -C --dir --filter -F --cwd --registry --tag --access --otp --userconfig "
+    "--globalconfig --cache --loglevel --script-shell --node-options --depth --omit --include -m --message "
+    "--dir",
 )
 
 

@@ -42,7 +42,10 @@ def file_transfer(call: Call) -> str | None:
         return HOLE
     text = call.stdin or ""
     lines = [line.strip().lstrip("-@") for line in text.splitlines() if line.strip()]
-    reads = r"(get|mget|reget|ls|dir|pwd|lpwd|cd|lcd|lls|bye|quit|exit|help|version|df|progress|binary|ascii|user|open)\b"
+    reads = (
+        r"(get|mget|reget|ls|dir|pwd|lpwd|cd|lcd|lls|bye|quit|exit|help|version|df|progress|binary|ascii|"
+        r"user|open)\b"
+    )
     if lines and HOLE not in text and all(re.match(reads, line) for line in lines):
         call.does(Effect.LOCAL, call.name, "downloads files")
     else:

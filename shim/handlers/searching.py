@@ -131,9 +131,9 @@ def _with_words(call: Call, command: list[str], text: str, *, each: bool) -> Non
 
 
 _PARALLEL = spec(
-    "-j --jobs -a --arg-file -I --colsep -C -d --delimiter -N -n --max-args --joblog --results --tmpdir --timeout "
-    "--delay --retries -S --sshlogin --sshloginfile --slf --workdir --wd --env --halt --memfree --load --nice -L "
-    "--tagstring --basefile",
+    "-j --jobs -a --arg-file -I --colsep -C -d --delimiter -N -n --max-args --joblog --results --tmpdir "
+    "--timeout --delay --retries -S --sshlogin --sshloginfile --slf --workdir --wd --env --halt --memfree "
+    "--load --nice -L --tagstring --basefile",
     stop=True,
 )
 

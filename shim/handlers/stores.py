@@ -10,9 +10,9 @@ from shim.options import parse, spec
 from shim.text import HOLE, known
 
 _REDIS = spec(
-    "-h -p -a -u -n -r -i -s --user --pass --pattern --eval --cacert --cert --key --sni -d -D -X --count -t "
-    "--rdb --functions-rdb --memkeys-samples --intrinsic-latency --tls-ciphers --show-pushes --quoted-pattern "
-    "--cluster-args",
+    "-h -p -a -u -n -r -i -s --user --pass --pattern --eval --cacert --cert --key --sni -d -D -X --count "
+    "-t --rdb --functions-rdb --memkeys-samples --intrinsic-latency --tls-ciphers --show-pushes "
+    "--quoted-pattern --cluster-args",
     stop=True,
 )
 
@@ -62,19 +62,21 @@ def _redis_command(call: Call, command: list[str], place: Effect, target: str) -
 
 _MONGO = spec("--eval -u --username -p --password --host --port --authenticationDatabase -f --file")
 _MONGO_WRITES = re.compile(
-    r"\.(insert|insertOne|insertMany|update|updateOne|updateMany|replaceOne|save|createIndex|createIndexes|createCollection|"
-    r"createUser|createView|createRole|grantRolesToUser|bulkWrite|findAndModify|findOneAndUpdate|findOneAndReplace|"
-    r"renameCollection|ensureIndex|copyTo|mapReduce|adminCommand|runCommand|initiate|reconfig|add|auth|shutdownServer|"
-    r"setProfilingLevel|enableSharding|shardCollection|fsyncLock|changeUserPassword)\s*\("
+    r"\.(insert|insertOne|insertMany|update|updateOne|updateMany|replaceOne|save|createIndex|createIndexes|"
+    r"createCollection|createUser|createView|createRole|grantRolesToUser|bulkWrite|findAndModify|"
+    r"findOneAndUpdate|findOneAndReplace|renameCollection|ensureIndex|copyTo|mapReduce|adminCommand|"
+    r"runCommand|initiate|reconfig|add|auth|shutdownServer|setProfilingLevel|enableSharding|"
+    r"shardCollection|fsyncLock|changeUserPassword)\s*\("
 )
 _MONGO_LOSES = re.compile(
-    r"\.(drop|dropDatabase|remove|delete|deleteOne|deleteMany|dropIndex|dropIndexes|findOneAndDelete|dropUser|dropRole|"
-    r"truncate|updateMany|update|updateOne|replaceOne|renameCollection)\s*\("
+    r"\.(drop|dropDatabase|remove|delete|deleteOne|deleteMany|dropIndex|dropIndexes|findOneAndDelete|"
+    r"dropUser|dropRole|truncate|updateMany|update|updateOne|replaceOne|renameCollection)\s*\("
 )
 _MONGO_READS = re.compile(
-    r"\.(find|findOne|count|countDocuments|estimatedDocumentCount|aggregate|distinct|getCollectionNames|getIndexes|stats|"
-    r"serverStatus|hello|isMaster|version|getSiblingDB|getCollection|limit|sort|skip|toArray|forEach|pretty|map|explain|"
-    r"status|getUsers|getName|dataSize|listDatabases|hostInfo|currentOp|getMongo|project|next|hasNext|size|join|itcount)\s*\("
+    r"\.(find|findOne|count|countDocuments|estimatedDocumentCount|aggregate|distinct|getCollectionNames|"
+    r"getIndexes|stats|serverStatus|hello|isMaster|version|getSiblingDB|getCollection|limit|sort|skip|"
+    r"toArray|forEach|pretty|map|explain|status|getUsers|getName|dataSize|listDatabases|hostInfo|currentOp|"
+    r"getMongo|project|next|hasNext|size|join|itcount)\s*\("
 )
 
 

@@ -8,15 +8,17 @@ from shim.text import known
 
 # Names of targets that by convention only build, test, check or tidy.
 CONVENTIONAL = re.compile(
-    r"((build|compile|assemble|bundle|package|dist)[:_.-](prod|production|release|staging|update)|(all|build|test|tests|check|checks|lint|format|fmt|clean|distclean|typecheck|types|type-check|tsc|compile|"
-    r"coverage|cover|unit|integration|e2e|spec|docs?|dev|start|serve|watch|install|deps|setup|prepare|bench|"
-    r"benchmark|verify|assemble|debug|help|style|mypy|ruff|pylint|flake8|eslint|prettier|black|isort|jest|vitest|"
-    r"mocha|pytest|tox|dist|package|bundle|preview|storybook|validate|audit|vet|generate|gen|codegen|ci|fix|tidy|"
-    r"classes|testClasses|jar|javadoc|compileJava|compileTestJava|dependencies|tasks|properties|projects|wrapper|"
-    r"publishToMavenLocal|bootRun|bootJar|installDist|nativeTest|ktlintCheck|spotlessApply|spotlessCheck|"
-    r"connectedAndroidTest|assembleDebug|assembleRelease|testDebugUnitTest)"
-    r"([:_.-](all|unit|integration|e2e|ci|watch|fix|check|coverage|cov|dev|js|ts|css|py|go|rust|types|lint|test|tests|fast|"
-    r"slow|debug|client|server|web|api|docs|html|only|quick|full|clean))*)"
+    r"((build|compile|assemble|bundle|package|dist)[:_.-](prod|production|release|staging|update)|(all|"
+    r"build|test|tests|check|checks|lint|format|fmt|clean|distclean|typecheck|types|type-check|tsc|compile|"
+    r"coverage|cover|unit|integration|e2e|spec|docs?|dev|start|serve|watch|install|deps|setup|prepare|"
+    r"bench|benchmark|verify|assemble|debug|help|style|mypy|ruff|pylint|flake8|eslint|prettier|black|isort|"
+    r"jest|vitest|mocha|pytest|tox|dist|package|bundle|preview|storybook|validate|audit|vet|generate|gen|"
+    r"codegen|ci|fix|tidy|classes|testClasses|jar|javadoc|compileJava|compileTestJava|dependencies|tasks|"
+    r"properties|projects|wrapper|publishToMavenLocal|bootRun|bootJar|installDist|nativeTest|ktlintCheck|"
+    r"spotlessApply|spotlessCheck|connectedAndroidTest|assembleDebug|assembleRelease|"
+    r"testDebugUnitTest)([:_.-](all|unit|integration|e2e|ci|watch|fix|check|coverage|cov|dev|js|ts|css|py|"
+    r"go|rust|types|lint|test|tests|fast|slow|debug|client|server|web|api|docs|html|only|quick|full|"
+    r"clean))*)"
 )
 
 

@@ -106,7 +106,8 @@ def privileged(call: Call) -> None:
 
 
 _SUDO = spec(
-    "-u --user -g --group -h --host -p --prompt -C --close-from -D --chdir -r --role -t --type -U -T -R --chroot",
+    "-u --user -g --group -h --host -p --prompt -C --close-from -D --chdir -r --role -t --type -U -T -R "
+    "--chroot",
     stop=True,
 )
 

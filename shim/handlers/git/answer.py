@@ -21,7 +21,7 @@ def read_only(call: Call, rest: list[str]) -> None:
         if word == "--":
             break
         if word.startswith("--outp") and "output-indicator" not in word:
-            name, equals, value = word.partition("=")
+            _name, equals, value = word.partition("=")
             call.writes(value if equals else (rest[position + 1 : position + 2] or [HOLE])[0])
 
 

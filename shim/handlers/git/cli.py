@@ -16,9 +16,10 @@ _GLOBAL = spec(
 )
 _COMMAND_KEYS = re.compile(
     r"core\.(editor|pager|fsmonitor|askpass|gitproxy|alternaterefscommand)|sequence\.editor|diff\.external|"
-    r"diff\..+\.(command|textconv)|(filter\..+\.(clean|smudge|process))|merge\..+\.driver|"
-    r"(difftool|mergetool|browser|man|guitool)\..+\.cmd|pager\..+|gpg(\..+)?\.program|interactive\.difffilter|"
-    r"uploadpack\.packobjectshook|trailer\..+\.(cmd|command)|sendemail\..*cmd|remote\..+\.(uploadpack|receivepack)",
+    r"diff\..+\.(command|textconv)|(filter\..+\.(clean|smudge|process))|merge\..+\.driver|(difftool|"
+    r"mergetool|browser|man|guitool)\..+\.cmd|pager\..+|gpg(\..+)?\.program|interactive\.difffilter|"
+    r"uploadpack\.packobjectshook|trailer\..+\.(cmd|command)|sendemail\..*cmd|remote\..+\.(uploadpack|"
+    r"receivepack)",
     re.IGNORECASE,
 )
 _TRANSPORT_KEYS = re.compile(r"core\.sshcommand", re.IGNORECASE)

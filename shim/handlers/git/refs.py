@@ -14,8 +14,11 @@ def branch(call: Call, rest: list[str]) -> None:
         spec(
             "-u --set-upstream-to --sort --format --points-at --track-from",
             optional="--contains --no-contains --merged --no-merged --abbrev --column --color",
-            flags="--delete --force --move --copy --list --all --remotes --verbose --show-current --edit-description "
-            "--unset-upstream --track --no-track --create-reflog --quiet --ignore-case",
+            flags=(
+                "--delete --force --move --copy --list --all --remotes --verbose --show-current "
+                "--edit-description --unset-upstream --track --no-track --create-reflog --quiet "
+                "--ignore-case"
+            ),
             abbreviate=True,
         ),
     )

@@ -11,8 +11,11 @@ from shim.text import HOLE
 _PUSH = spec(
     "-o --push-option --repo --receive-pack --exec",
     optional="--force-with-lease --recurse-submodules --signed",
-    flags="--all --branches --prune --mirror --dry-run --no-dry-run --porcelain --delete --tags --follow-tags "
-    "--atomic --force --force-if-includes --set-upstream --thin --quiet --verbose --progress --no-verify --verify",
+    flags=(
+        "--all --branches --prune --mirror --dry-run --no-dry-run --porcelain --delete --tags "
+        "--follow-tags --atomic --force --force-if-includes --set-upstream --thin --quiet --verbose "
+        "--progress --no-verify --verify"
+    ),
     abbreviate=True,
 )
 

@@ -70,7 +70,10 @@ def _overwrite_paths(call: Call, paths: list[str]) -> None:
 
 _SWITCH = spec(
     "-c --create -C --force-create --orphan --conflict",
-    flags="--force --discard-changes --merge --detach --guess --track --no-track --quiet --ignore-other-worktrees",
+    flags=(
+        "--force --discard-changes --merge --detach --guess --track --no-track --quiet "
+        "--ignore-other-worktrees"
+    ),
     abbreviate=True,
 )
 

@@ -11,11 +11,13 @@ from shim.options import parse, spec
 from shim.text import HOLE, WILD
 
 _HTTPIE = spec(
-    "-a --auth -A --auth-type -o --output -s --style -p --print -P --session --session-read-only --proxy --verify "
-    "--timeout --max-redirects --cert --cert-key --ssl --ciphers --format-options --response-charset "
-    "--response-mime --default-scheme --boundary --raw --bearer --max-headers --pretty",
-    flags="--json --form --multipart --offline --ignore-stdin --download --headers --body --verbose --follow --help "
-    "--version --check-status --stream --quiet --all --continue",
+    "-a --auth -A --auth-type -o --output -s --style -p --print -P --session --session-read-only --proxy "
+    "--verify --timeout --max-redirects --cert --cert-key --ssl --ciphers --format-options "
+    "--response-charset --response-mime --default-scheme --boundary --raw --bearer --max-headers --pretty",
+    flags=(
+        "--json --form --multipart --offline --ignore-stdin --download --headers --body --verbose --follow "
+        "--help --version --check-status --stream --quiet --all --continue"
+    ),
     abbreviate=True,
 )
 

@@ -15,25 +15,30 @@ WRITING_SCHEMES = table("curl")["writing_schemes"]
 
 
 _CURL = spec(
-    "-A --user-agent -b --cookie -c --cookie-jar -C --continue-at -d --data --data-ascii --data-binary --data-raw "
-    "--data-urlencode -D --dump-header -e --referer -E --cert -F --form --form-string -h -H --header -K --config "
-    "-m --max-time -o --output -P --ftp-port -Q --quote -r --range -t --telnet-option -T --upload-file -u --user "
-    "-U --proxy-user -w --write-out -x --proxy -X --request -y --speed-time -Y --speed-limit -z --time-cond --json "
-    "--url --url-query --connect-to --resolve --proxy-header --preproxy --socks4 --socks4a --socks5 --socks5-hostname "
-    "--noproxy --unix-socket --abstract-unix-socket --interface --retry --retry-delay --retry-max-time "
-    "--connect-timeout --max-redirs --limit-rate --cacert --capath --key --key-type --pass --output-dir --trace "
-    "--trace-ascii --stderr --proto --proto-redir --dns-servers --doh-url --mail-from --mail-rcpt --ciphers "
-    "--oauth2-bearer --aws-sigv4 --hsts --alt-svc --etag-save --etag-compare --rate --parallel-max --request-target "
-    "--libcurl --netrc-file --max-filesize --variable --expand-url --expand-data --tls-max --keepalive-time "
-    "--create-file-mode --local-port --cert-type --crlfile --engine --login-options --sasl-authzid --service-name "
-    "--socks5-gssapi-service --proxy1.0 --expect100-timeout --happy-eyeballs-timeout-ms --haproxy-clientip "
-    "--pinnedpubkey --curves --krb --delegation --ftp-account --ftp-method --ftp-alternative-to-user --postquote "
-    "--prequote --random-file --egd-file --dns-interface --proxy-cert --proxy-key --proxy-cacert --expand-json",
-    flags="--get --head --remote-name --remote-name-all --fail --silent --show-error --location --insecure --verbose "
-    "--compressed --include --progress-bar --parallel --next --version --help --globoff --post301 --post302 --post303 "
-    "--location-trusted --create-dirs --remote-header-name --fail-with-body --ipv4 --ipv6 --http1.1 --http2 --http3 "
-    "--append --list-only --manual --no-buffer --netrc --path-as-is --ssl --tcp-nodelay --remote-time --disable "
-    "--no-clobber --raw --anyauth --basic --digest --ntlm --negotiate --proxytunnel --remove-on-error --xattr",
+    "-A --user-agent -b --cookie -c --cookie-jar -C --continue-at -d --data --data-ascii --data-binary "
+    "--data-raw --data-urlencode -D --dump-header -e --referer -E --cert -F --form --form-string -h -H "
+    "--header -K --config -m --max-time -o --output -P --ftp-port -Q --quote -r --range -t --telnet-option "
+    "-T --upload-file -u --user -U --proxy-user -w --write-out -x --proxy -X --request -y --speed-time -Y "
+    "--speed-limit -z --time-cond --json --url --url-query --connect-to --resolve --proxy-header "
+    "--preproxy --socks4 --socks4a --socks5 --socks5-hostname --noproxy --unix-socket "
+    "--abstract-unix-socket --interface --retry --retry-delay --retry-max-time --connect-timeout "
+    "--max-redirs --limit-rate --cacert --capath --key --key-type --pass --output-dir --trace "
+    "--trace-ascii --stderr --proto --proto-redir --dns-servers --doh-url --mail-from --mail-rcpt "
+    "--ciphers --oauth2-bearer --aws-sigv4 --hsts --alt-svc --etag-save --etag-compare --rate "
+    "--parallel-max --request-target --libcurl --netrc-file --max-filesize --variable --expand-url "
+    "--expand-data --tls-max --keepalive-time --create-file-mode --local-port --cert-type --crlfile "
+    "--engine --login-options --sasl-authzid --service-name --socks5-gssapi-service --proxy1.0 "
+    "--expect100-timeout --happy-eyeballs-timeout-ms --haproxy-clientip --pinnedpubkey --curves --krb "
+    "--delegation --ftp-account --ftp-method --ftp-alternative-to-user --postquote --prequote "
+    "--random-file --egd-file --dns-interface --proxy-cert --proxy-key --proxy-cacert --expand-json",
+    flags=(
+        "--get --head --remote-name --remote-name-all --fail --silent --show-error --location --insecure "
+        "--verbose --compressed --include --progress-bar --parallel --next --version --help --globoff "
+        "--post301 --post302 --post303 --location-trusted --create-dirs --remote-header-name "
+        "--fail-with-body --ipv4 --ipv6 --http1.1 --http2 --http3 --append --list-only --manual "
+        "--no-buffer --netrc --path-as-is --ssl --tcp-nodelay --remote-time --disable --no-clobber --raw "
+        "--anyauth --basic --digest --ntlm --negotiate --proxytunnel --remove-on-error --xattr"
+    ),
     abbreviate=True,
 )
 
@@ -68,7 +73,7 @@ _PROXY = (
 
 def curl(call: Call) -> str | None:
     """Each part between `--next` is a request of its own."""
-    arguments = [word for word in call.arguments]
+    arguments = list(call.arguments)
     if any(word in ("--version", "-V", "--help", "-h", "--manual", "-M") for word in arguments[:1]):
         call.does(Effect.READ, "curl", "prints help")
         return HOLE

@@ -12,7 +12,7 @@ READS = frozenset(("GET", "HEAD", "OPTIONS", "PROPFIND", "REPORT", "TRACE"))
 
 def request(call: Call, method: str, url: str, *, elsewhere: str = "") -> None:
     """One request. `elsewhere` is where it really goes, if an option says so."""
-    scheme, host, _ = authority(url)
+    _scheme, host, _ = authority(url)
     host = elsewhere or host
     reads = method.upper() in READS
     verb = f"http.{method.lower()}" if known(method) else "http.request"

@@ -9,16 +9,20 @@ from shim.options import Parsed, parse, spec
 from shim.text import HOLE
 
 _WGET = spec(
-    "-o --output-file -a --append-output -e --execute -i --input-file -B --base -t --tries -O --output-document "
-    "--start-pos -T --timeout --dns-timeout --connect-timeout --read-timeout -w --wait --waitretry -Q --quota "
-    "--limit-rate -P --directory-prefix --http-user --http-password --cut-dirs --default-page --header "
-    "--max-redirect --proxy-user --proxy-password --referer -U --user-agent --post-data --post-file --method "
-    "--body-data --body-file --load-cookies --save-cookies --certificate --ca-certificate --private-key -l --level "
-    "-A --accept -R --reject -D --domains --exclude-domains -I --include-directories -X --exclude-directories "
-    "--config --user --password --use-askpass --bind-address --secure-protocol --progress --restrict-file-names",
-    flags="--spider --quiet --no-verbose --verbose --continue --timestamping --no-clobber --recursive --mirror --help "
-    "--version --no-check-certificate --server-response --content-disposition --page-requisites --convert-links "
-    "--no-parent --background --debug --trust-server-names --inet4-only --delete-after --no-proxy --force-directories",
+    "-o --output-file -a --append-output -e --execute -i --input-file -B --base -t --tries -O "
+    "--output-document --start-pos -T --timeout --dns-timeout --connect-timeout --read-timeout -w --wait "
+    "--waitretry -Q --quota --limit-rate -P --directory-prefix --http-user --http-password --cut-dirs "
+    "--default-page --header --max-redirect --proxy-user --proxy-password --referer -U --user-agent "
+    "--post-data --post-file --method --body-data --body-file --load-cookies --save-cookies --certificate "
+    "--ca-certificate --private-key -l --level -A --accept -R --reject -D --domains --exclude-domains -I "
+    "--include-directories -X --exclude-directories --config --user --password --use-askpass "
+    "--bind-address --secure-protocol --progress --restrict-file-names",
+    flags=(
+        "--spider --quiet --no-verbose --verbose --continue --timestamping --no-clobber --recursive "
+        "--mirror --help --version --no-check-certificate --server-response --content-disposition "
+        "--page-requisites --convert-links --no-parent --background --debug --trust-server-names "
+        "--inet4-only --delete-after --no-proxy --force-directories"
+    ),
     abbreviate=True,
 )
 

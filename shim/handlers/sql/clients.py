@@ -33,9 +33,9 @@ def _maintenance(effect: Effect, options: Spec, reason: str) -> Handler:
 
 
 _PG = spec(
-    "-h --host -p --port -U --username -d --dbname -f --file -F --format -j --jobs -t --table -n --schema -N -T "
-    "--exclude-table -O --owner -E --encoding -l --locale -T --template -D --tablespace -r --result-file -u --user -Z "
-    "--role --maintenance-db -S -Q --where",
+    "-h --host -p --port -U --username -d --dbname -f --file -F --format -j --jobs -t --table -n --schema "
+    "-N -T --exclude-table -O --owner -E --encoding -l --locale -T --template -D --tablespace -r "
+    "--result-file -u --user -Z --role --maintenance-db -S -Q --where",
     optional="--password",
 )
 

@@ -14,9 +14,10 @@ _SQLITE = spec(
 
 
 _SQLITE_READS = re.compile(
-    r"\.(schema|tables|databases|indexes|indices|dump|headers?|mode|help|show|stats|timer|width|quit|exit|echo|bail|explain|"
-    r"separator|nullvalue|print|fullschema|dbinfo|sha3sum|lint|eqp|changes|version|prompt|limit|parameter|timeout|auth|"
-    r"dbconfig|scanstats|selftest|vfs\w*|trace|expert|connection|cd|binary|sha3|nonce|progress|recover)\b"
+    r"\.(schema|tables|databases|indexes|indices|dump|headers?|mode|help|show|stats|timer|width|quit|exit|"
+    r"echo|bail|explain|separator|nullvalue|print|fullschema|dbinfo|sha3sum|lint|eqp|changes|version|"
+    r"prompt|limit|parameter|timeout|auth|dbconfig|scanstats|selftest|vfs\w*|trace|expert|connection|cd|"
+    r"binary|sha3|nonce|progress|recover)\b"
 )
 
 

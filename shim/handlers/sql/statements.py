@@ -1,6 +1,7 @@
 """What SQL statements do, by the words that start them. Comments and literals count for nothing."""
 
 import re
+from collections.abc import Callable
 
 from sekisho.core.action import Effect
 from shim.grammar import table
@@ -16,10 +17,11 @@ _LOSES = table("sql")["destructive"]
 
 
 _ACTING = re.compile(
-    r"\b(pg_terminate_backend|pg_cancel_backend|pg_reload_conf|pg_rotate_logfile|pg_switch_wal|dblink(_exec|_send_query)?|"
-    r"lo_import|lo_export|lo_unlink|lo_create|setval|nextval|pg_advisory_lock|pg_write_file|pg_file_\w+|load_extension|"
-    r"writefile|edit|sys_exec|sys_eval|xp_cmdshell|pg_drop_replication_slot|pg_create_\w+|pg_promote|query_to_xml|"
-    r"set_config|pg_stat_reset\w*|get_lock|release_lock|txid_current|pg_notify|pg_logical_emit_message)\s*\(",
+    r"\b(pg_terminate_backend|pg_cancel_backend|pg_reload_conf|pg_rotate_logfile|pg_switch_wal|"
+    r"dblink(_exec|_send_query)?|lo_import|lo_export|lo_unlink|lo_create|setval|nextval|pg_advisory_lock|"
+    r"pg_write_file|pg_file_\w+|load_extension|writefile|edit|sys_exec|sys_eval|xp_cmdshell|"
+    r"pg_drop_replication_slot|pg_create_\w+|pg_promote|query_to_xml|set_config|pg_stat_reset\w*|get_lock|"
+    r"release_lock|txid_current|pg_notify|pg_logical_emit_message)\s*\(",
     re.IGNORECASE,
 )
 
@@ -28,7 +30,8 @@ def plain(text: str) -> str:
     """Without comments and literals; MySQL's executable comments stay."""
     text = re.sub(r"/\*[!M]+\d*(.*?)\*/", r" \1 ", text, flags=re.DOTALL)
     return re.sub(
-        r"'(?:''|\\.|[^'\\])*'|\"(?:\"\"|[^\"])*\"|`[^`]*`|\$(\w*)\$.*?\$\1\$|--[^\n]*|/\*.*?\*/|#(?![>-])[^\n]*",
+        r"'(?:''|\\.|[^'\\])*'|\"(?:\"\"|[^\"])*\"|`[^`]*`|\$(\w*)\$.*?\$\1\$|--[^\n]*|/\*.*?\*/|"
+        r"#(?![>-])[^\n]*",
         _literal,
         text,
         flags=re.DOTALL,
@@ -44,46 +47,47 @@ def _literal(match: re.Match[str]) -> str:
 
 def statement_effect(statement: str) -> Effect | None:
     """What one statement does in its database; None if it is empty."""
-    words = re.findall(r"[A-Za-z_]+|\0|=|\(", statement)
+    words = re.findall(r"[a-z_]+|\0|=|\(", statement.lower())
     if not words:
         return None
-    first = words[0].lower()
-    lower = [word.lower() for word in words]
-    if first == HOLE:
-        return Effect.UNKNOWN
+    first = words[0]
     if first in ("explain", "describe", "desc"):
-        return _explained(statement, lower)
-    if first == "pragma":
-        return Effect.LOCAL if "=" in words else Effect.READ
-    if first in ("set", "reset") and "global" not in lower and "persist" not in lower:
-        return Effect.READ
-    if first in _LOSES or first == "with" or first == "(":
-        return _of_words(lower, Effect.DESTRUCTIVE if first in _LOSES else Effect.READ)
-    if first == "alter":
-        return Effect.DESTRUCTIVE if "drop" in lower or "rename" in lower else Effect.LOCAL
-    if first == "create":
-        return Effect.DESTRUCTIVE if "replace" in lower else Effect.LOCAL
-    if first == "do":
-        return Effect.DESTRUCTIVE if _LOSES & set(lower) else Effect.UNKNOWN
-    if first == "copy":
-        return Effect.UNKNOWN if "program" in lower else (Effect.READ if "to" in lower else Effect.LOCAL)
-    if first == "set":
-        return Effect.LOCAL
+        return _explained(statement, words)
+    special = _SPECIAL.get(first)
+    if special is not None:
+        return special(set(words))
+    if first in _LOSES:
+        return Effect.DESTRUCTIVE
     if first in _ADDS:
         return Effect.LOCAL
     if first in _READS:
-        acts = _ACTING.search(statement) or ("into" in lower and first in ("select", "table"))
-        return Effect.LOCAL if acts else Effect.READ
-    return Effect.UNKNOWN
+        return Effect.LOCAL if _acts(statement, words) else Effect.READ
+    return _of_parts(statement, words) if first in ("with", "(") else Effect.UNKNOWN
 
 
-def _of_words(words: list[str], otherwise: Effect) -> Effect:
+def _acts(statement: str, words: list[str]) -> bool:
+    """A query that changes something: by a function, or by writing its result somewhere."""
+    return _ACTING.search(statement) is not None or ("into" in words and words[0] != "fetch")
+
+
+def _of_parts(statement: str, words: list[str]) -> Effect:
     """A statement with parts: the worst of the words that start one."""
-    if words[0] in _LOSES or _LOSES & set(words) - {"replace", "flush", "kill"}:
+    if (_LOSES - {"replace", "flush", "kill"}) & set(words):
         return Effect.DESTRUCTIVE
-    if "insert" in words or "into" in words:
-        return max(otherwise, Effect.LOCAL, key=lambda effect: effect is Effect.LOCAL)
-    return otherwise
+    return Effect.LOCAL if "insert" in words or _acts(statement, words) else Effect.READ
+
+
+_SPECIAL: dict[str, Callable[[set[str]], Effect]] = {
+    HOLE: lambda words: Effect.UNKNOWN,
+    "pragma": lambda words: Effect.LOCAL if "=" in words else Effect.READ,
+    "set": lambda words: Effect.LOCAL if words & {"global", "persist"} else Effect.READ,
+    "alter": lambda words: Effect.DESTRUCTIVE if words & {"drop", "rename"} else Effect.LOCAL,
+    "create": lambda words: Effect.DESTRUCTIVE if "replace" in words else Effect.LOCAL,
+    "do": lambda words: Effect.DESTRUCTIVE if _LOSES & words else Effect.UNKNOWN,
+    "copy": lambda words: (
+        Effect.UNKNOWN if "program" in words else Effect.READ if "to" in words else Effect.LOCAL
+    ),
+}  # statements whose first word does not decide
 
 
 def _explained(statement: str, words: list[str]) -> Effect | None:

@@ -1,0 +1,1 @@
+"""Python on a command line."""

@@ -1,0 +1,117 @@
+"""`python -c CODE`, `-m MODULE`, a file, or code on the input."""
+
+import re
+
+from sekisho.core.action import Effect
+from shim.call import Call, Handler
+from shim.grammar import table
+from shim.handlers.python.calls import judge_code
+from shim.options import parse, spec
+from shim.text import HOLE, known
+
+_PYTHON = spec("-c -m -W -X --check-hash-based-pycs", stop=True)
+
+
+def python(call: Call) -> str | None:
+    """`python -c CODE`, `-m MODULE`, a file, or code on the input."""
+    arguments = _up_to_code(call.arguments)
+    parsed = parse(arguments, _PYTHON)
+    if parsed.has("-V", "--version", "-h", "--help", "-VV", "--help-all"):
+        call.does(Effect.READ, "python", "prints help")
+        return HOLE
+    code, module = parsed.last("-c"), parsed.last("-m")
+    if code is not None:
+        judge_code(call, code)
+    elif module is not None:
+        return _module(
+            call,
+            module,
+            call.arguments[call.arguments.index(module) + 1 :] if module in call.arguments else parsed.words,
+        )
+    elif parsed.words[:1] and parsed.words[0] not in ("-", "/dev/stdin"):
+        _file(call, parsed.words)
+    elif call.stdin is not None:
+        judge_code(call, call.stdin)
+    else:
+        call.unknown("python", "an interactive session", code="dynamic-command")
+    return HOLE
+
+
+def _up_to_code(arguments: list[str]) -> list[str]:
+    """What follows -c CODE or -m MODULE belongs to the program."""
+    for position, word in enumerate(arguments):
+        if not word.startswith("-") or word == "-":
+            return arguments
+        if re.fullmatch(r"-[a-zA-Z]*[cm]", word):
+            return arguments[: position + 2]
+    return arguments
+
+
+def _file(call: Call, words: list[str]) -> None:
+    text = call.state.written.get(call.state.resolve(words[0]))
+    name = words[0].rsplit("/", 1)[-1]
+    if text is not None and known(text):
+        judge_code(call, text)
+    elif name == "setup.py":
+        _setup(call, words[1:])
+    elif (
+        name == "manage.py"
+        and words[1:2]
+        and words[1]
+        in ("test", "check", "runserver", "makemigrations", "showmigrations", "collectstatic", "diffsettings")
+    ):
+        call.does(Effect.LOCAL, " ".join(words[:2]), "runs the project's tests or server")
+    else:
+        call.unknown(words[0], "what the program does is in the file", code="script-body")
+
+
+def _setup(call: Call, commands: list[str]) -> None:
+    verbs = [word for word in commands if not word.startswith("-")]
+    if any(verb in ("upload", "register", "upload_docs") for verb in verbs):
+        call.does(Effect.EXTERNAL, "setup.py upload", "publishes a package", code="publishes")
+    else:
+        call.does(Effect.LOCAL, "setup.py", "builds or installs")
+
+
+_READING = table("python_modules")["read"]
+
+
+_LOCAL = table("python_modules")["local"]
+
+
+def _module(call: Call, module: str, rest: list[str]) -> str | None:
+    rest = rest[1:] if rest[:1] == ["--"] else rest
+    if not known(module):
+        call.unknown("python -m", "which module runs cannot be told", code="dynamic-command")
+        return HOLE
+    if module == "timeit":
+        for text in [word for word in rest if not word.startswith("-")]:
+            judge_code(call, text)
+        call.does(Effect.READ, module, "times code")
+    elif module == "json.tool":
+        call.does(Effect.READ, module, "prints JSON")
+        for path in parse(rest, spec("--indent")).words[1:2]:
+            call.writes(path)
+    elif module in _READING:
+        call.does(Effect.READ, module, "prints")
+    elif module in _LOCAL:
+        call.does(Effect.LOCAL, module, "works on local files")
+    else:
+        return call.runs(
+            [module.replace("_", "-") if module == "pre_commit" else module, *rest], stdin=call.stdin
+        )
+    return HOLE
+
+
+HANDLERS: dict[str, Handler] = dict.fromkeys(
+    (
+        "python",
+        "python2",
+        "python3",
+        "pypy",
+        "pypy3",
+        "ipython",
+        *(f"python3.{minor}" for minor in range(6, 16)),
+    ),
+    python,
+)
