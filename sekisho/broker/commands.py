@@ -2,6 +2,7 @@
 
 import os
 
+from sandbox.environment import NO_ASKPASS_PATH, NO_EDITOR_PATH
 from sekisho.broker import artifact, evidence
 from sekisho.broker.artifact import CommandAct
 from sekisho.broker.holding import put
@@ -16,6 +17,9 @@ from shim.context import Context, Kind, Place
 from shim.facts import WorkingFiles
 from shim.observe import observe
 from shim.protocol import Asked
+
+# Programs that we put into the environment ourselves; they only print and fail.
+OURS = (NO_EDITOR_PATH, NO_ASKPASS_PATH)
 
 
 class ClonedFiles(WorkingFiles):
@@ -57,7 +61,7 @@ class ClonedFiles(WorkingFiles):
 def observed(state: SessionState, asked: Asked) -> Action:
     """What an announced command would do."""
     files = ClonedFiles(state.config.project, state.config.clone)
-    environment = dict(asked.environment)
+    environment = {name: value for name, value in asked.environment if value not in OURS}
     context = Context(cwd=asked.cwd, place=Place.SANDBOX, files=files, environment=environment)
     return observe(asked.argv, context)
 

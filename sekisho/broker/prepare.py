@@ -1,6 +1,7 @@
 """What a session needs before it starts: its record, trust files, the gatekeeper's orders, the clone."""
 
 import os
+import sys
 import time
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from sekisho.broker import brief, finish, inside
 from sekisho.broker.config import SessionConfig
 from sekisho.broker.limiting import strictest
 from sekisho.broker.settings import Pinned, encode
+from sekisho.core.display import one_line
 from sekisho.core.lifecycle import State
 from sekisho.store.files import write_atomic
 from sekisho.store.paths import cache_dir, state_dir
@@ -25,6 +27,7 @@ from sekisho.store.store import Store
 
 TOLD_BEFORE = (State.DONE, State.DENIED, State.FAILED, State.VOID, State.EXPIRED)
 MOST_TOLD = 20
+MOST_SKIPPED = 10
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -137,7 +140,17 @@ def enclosure(
         gid=os.getegid() or 1000,
         limits=request.all_limits,
     )
+    _tell_skipped(made)
     return inside.enclosure(parts, os.environ), made.base or ""
+
+
+def _tell_skipped(made: workspace.Workspace) -> None:
+    """Who misses a file inside must not have to look for the reason."""
+    for entry in made.skipped[:MOST_SKIPPED]:
+        name = one_line(os.fsdecode(entry.path))
+        print(f"sekisho: not carried into the sandbox: {name} ({entry.reason})", file=sys.stderr)
+    if len(made.skipped) > MOST_SKIPPED:
+        print(f"sekisho: and {len(made.skipped) - MOST_SKIPPED} more", file=sys.stderr)
 
 
 def _brief(store: Store, request: Request) -> str:
