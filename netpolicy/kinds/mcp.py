@@ -7,11 +7,13 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
 from netpolicy.call import Call, Finding, external, read, unknown
-from netpolicy.content import Unreadable, repeats
+from netpolicy.content import Unreadable, parse_json, repeats
 from netpolicy.kinds.example import EXTERNAL, JSON, READ, UNKNOWN, Example
 from netpolicy.words import words
-from sekisho.core.action import SEVERITY
+from sekisho.core.action import SEVERITY, Effect
 
 MAX_BATCH = 100
 Rule = Callable[[Call, str, Any], Finding]
@@ -49,7 +51,7 @@ def _call_tool(call: Call, params: Any) -> Finding:
     detail = {"tool": name}
     if "mcp-name" in call.fields and call.values("mcp-name") != [name]:
         reason = f"the header names another tool than the body: {name}"
-        return external(reason, code="mcp-mismatch", verb="mcp.call", detail=detail)
+        return external(reason, code="mcp-mismatch", verb="mcp.call", detail={"named": name})
     return external(f"calls tool {name}", code="mcp-tool", verb="mcp.call", detail=detail)
 
 
@@ -108,10 +110,32 @@ def _judge_by(rule: Rule) -> Callable[[Call], Finding | None]:
         messages = body if isinstance(body, list) else [body]
         if not messages or len(messages) > MAX_BATCH:
             return unknown("an empty or huge batch", code="jsonrpc-odd", verb="jsonrpc")
-        findings = [_message(call, message, rule) for message in messages]
-        return max(findings, key=lambda finding: SEVERITY[finding.effect])
+        return _together([_message(call, message, rule) for message in messages])
 
     return judge
+
+
+def _together(findings: list[Finding]) -> Finding:
+    """The most severe of a batch. It names a tool only if the tool's rule can answer for all of it."""
+    worst = max(findings, key=lambda finding: SEVERITY[finding.effect])
+    acting = [finding for finding in findings if finding.effect is not Effect.READ]
+    tools = {str(finding.detail.get("tool", "")) for finding in acting}
+    if len(acting) <= 1 or (len(tools) == 1 and "" not in tools):
+        return worst
+    detail = {"tools": sorted(tools - {""})}
+    reason = "several calls in one message, which no rule about one tool can answer for"
+    return msgspec.structs.replace(worst, code="jsonrpc-batch", reason=reason, detail=detail)
+
+
+def calls(body: bytes) -> list[tuple[str, Any]]:
+    """The tool calls in an MCP message: name and arguments. Raises Unreadable."""
+    value = parse_json(body)
+    found = []
+    for message in value if isinstance(value, list) else [value]:
+        params = message.get("params") if isinstance(message, dict) else None
+        if isinstance(params, dict) and message.get("method") == "tools/call":
+            found.append((str(params.get("name", "")), params.get("arguments", {})))
+    return found
 
 
 judge = _judge_by(_mcp)
