@@ -84,7 +84,7 @@ class _Parser:
                 return Script(tuple(items))
             items.append(self.and_or(closers))
             self.spaces()
-            if self.cursor.peek(2) == ";;" or not self.separator():
+            if self.cursor.peek(2) in (";;", ";&") or not self.separator():
                 if self.at_end(closers):
                     return Script(tuple(items))
                 raise Unreadable(f"unexpected {self.cursor.peek(10)!r}")

@@ -66,7 +66,9 @@ def rows() -> list[Row]:
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("cases")
-    subprocess.run(["bash", str(HERE / "fixture.sh"), str(folder)], check=True, capture_output=True, timeout=60)
+    subprocess.run(
+        ["bash", str(HERE / "fixture.sh"), str(folder)], check=True, capture_output=True, timeout=60
+    )
     return folder / "app"
 
 
@@ -122,3 +124,22 @@ def test_judging_changes_nothing_in_the_tree(tree: Path) -> None:
 def test_every_class_of_effect_is_among_the_cases() -> None:
     assert {row.effect for row in rows()} == PASSING | (GUARDED - {"forbidden"})
     assert all(row.effect in Effect for row in rows())
+
+
+# -- more of the same kinds, so that no class is met by its sample alone -----------------------------------
+
+
+@needs("git", "bash")
+def test_more_commands_of_the_same_kinds_are_judged_alike(tree: Path) -> None:
+    wrong, leaks, total = [], [], 0
+    for line in (HERE / "commands_more.jsonl").read_text("utf-8").splitlines():
+        total += 1
+        row = json.loads(line)
+        context = Context(cwd=str(tree), home="/home/dev", place=Place.SANDBOX, files=WorkingFiles(str(tree)))
+        effect = observe_shell(row["command"], context).effect.value
+        if effect != row["effect"]:
+            wrong.append((row["effect"], effect, row["command"]))
+        if row["effect"] in ("external", "destructive", "unknown") and effect in PASSING:
+            leaks.append(row["command"])
+    assert not leaks
+    assert len(wrong) <= 0.02 * total, wrong

@@ -224,7 +224,11 @@ def test_an_absent_tool_says_how_to_ask(stand: Stand) -> None:
 def test_it_works_in_a_directory_that_was_deleted(stand: Stand) -> None:
     with stand.broker(running):
         done = subprocess.run(
-            ["/bin/sh", "-c", 'mkdir gone && cd gone && rmdir ../gone && exec "$1" status', "sh", str(stand.shims / "git")],
+            ["/bin/sh", "-c", 'mkdir gone && cd gone && rmdir ../gone && exec "$1" status', (
+                "sh"
+            ), str(stand.shims / (
+                "git"
+            ))],
             env={"PATH": f"{stand.shims}:{stand.tools}:/usr/bin:/bin"}, cwd=stand.work, capture_output=True,
             text=True, timeout=20, check=False,
         )  # fmt: skip
@@ -244,12 +248,30 @@ def test_the_environment_reaches_the_tool_unchanged(stand: Stand) -> None:
 
 # -- without a gatekeeper ------------------------------------------------------------------------------
 
-RUNS = [("git", "status"), ("git", "commit", "-m", "push"), ("git", "-C", "push", "log"), ("git", "checkout", "-b", "x"),
+RUNS = [("git", "status"), ("git", "commit", "-m", "push"), ("git", "-C", "push", "log"), ("git", (
+    "checkout"
+), (
+    "-b"
+), (
+    "x"
+)),
         ("kubectl", "-n", "delete", "get", "pods"), ("kubectl", "config", "use-context", "x"), ("git",),
-        ("curl", "http://localhost/"), ("kubectl",), ("git", "lfs", "pull"), ("git", "clean", "-n")]  # fmt: skip
-STOPS = [("git", "push"), ("git", "-C", "x", "push", "origin"), ("git", "-c", "a.b=c", "push"), ("git", "lfs", "push"),
-         ("git", "reset", "-q", "--hard"), ("git", "reset", "--har"), ("git", "clean", "-xdf"), ("git", "checkout", "."),
-         ("kubectl", "delete", "pod", "x"), ("kubectl", "--context=get", "apply", "-f", "x"), ("kubectl", "frobnicate"),
+        ("curl", "http://localhost/"), ("kubectl",), ("git", "lfs", "pull"), ("git", "clean", (
+            "-n"
+        ))]  # fmt: skip
+STOPS = [("git", "push"), ("git", "-C", "x", "push", "origin"), ("git", "-c", "a.b=c", "push"), ("git", (
+    "lfs"
+), (
+    "push"
+)),
+         ("git", "reset", "-q", "--hard"), ("git", "reset", "--har"), ("git", "clean", "-xdf"), ("git", (
+             "checkout"
+         ), (
+             "."
+         )),
+         ("kubectl", "delete", "pod", "x"), ("kubectl", "--context=get", "apply", "-f", "x"), ("kubectl", (
+             "frobnicate"
+         )),
          ("gone", "x"), ("git", "send-email", "x")]  # fmt: skip
 
 
