@@ -1,0 +1,125 @@
+"""One container of the engine: made, started, looked at, removed; whatever else the engine may be doing."""
+
+import contextlib
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from sandbox.docker.engine import SLOW, Engine, named
+from sandbox.docker.failures import LOOK
+from sandbox.errors import EnclosureError
+
+CONFINED = {
+    "CapInh": "0" * 16,
+    "CapPrm": "0" * 16,
+    "CapEff": "0" * 16,
+    "CapBnd": "0" * 16,
+    "CapAmb": "0" * 16,
+    "NoNewPrivs": "1",
+    "Seccomp": "2",
+}
+
+
+class Container:
+    """Made stopped, with `stream` attached. Raises EnclosureError."""
+
+    def __init__(self, engine: Engine, body: dict[str, object], name: str) -> None:
+        self.engine, self.name = engine, name
+        with self._named():
+            self.id = str(engine.client.create_container_from_config(body, name)["Id"])
+        try:
+            self.stream = self._attach(bool(body["OpenStdin"]))
+        except BaseException:
+            self.remove()
+            raise
+
+    def _attach(self, stdin: bool) -> socket.socket:
+        """Before the start, so that nothing it writes is missed."""
+        wanted = {"stdin": int(stdin), "stdout": 1, "stderr": 1, "stream": 1}
+        with self._named():
+            wrapped = self.engine.client.attach_socket(self.id, params=wanted)
+        stream = wrapped._sock.dup()
+        stream.settimeout(None)
+        return stream  # type: ignore[no-any-return]
+
+    def start(self) -> int:
+        """Start it; the first process as seen from here. Raises EnclosureError."""
+        with self._named(), self._patient():
+            self.engine.client.start(self.id)
+        return int(self.state()["Pid"])
+
+    def state(self) -> dict[str, Any]:
+        """`State` of the engine's answer."""
+        with self._named():
+            return dict(self.engine.client.inspect_container(self.id)["State"])
+
+    def resize(self, rows: int, columns: int) -> None:
+        """Tell the terminal inside its size; one that is over needs none."""
+        with contextlib.suppress(EnclosureError), self._named():
+            self.engine.client.resize(self.id, rows, columns)
+
+    def status(self) -> int:
+        """The exit status of one that is over."""
+        with self._named():
+            return int(self.engine.client.wait(self.id, timeout=SLOW)["StatusCode"])
+
+    def kill(self) -> None:
+        """End it at once; one that is over already is fine."""
+        with contextlib.suppress(EnclosureError), self._named():
+            self.engine.client.kill(self.id)
+
+    def remove(self) -> None:
+        """Take it away with its anonymous volumes; one that is gone is fine. Raises EnclosureError."""
+        try:
+            with self._named(), self._patient():
+                self.engine.client.remove_container(self.id, force=True, v=True)
+        except EnclosureError as error:
+            if "no such container" not in error.what.lower() and "already in progress" not in error.what:
+                raise
+
+    def require_confined(self, pid: int) -> None:
+        """Look at its first process from outside: is it ours, and without any privilege?
+
+        Raises EnclosureError. An engine that only resembles Docker may take an option and not know it.
+        """
+        folder = Path(f"/proc/{pid}")
+        try:
+            ours = self.id in (folder / "cgroup").read_text()
+            lines = (folder / "status").read_text().splitlines()
+        except OSError:
+            ours, lines = False, []
+        if not ours:
+            raise EnclosureError(
+                "engine-elsewhere",
+                f"The container's first process (pid {pid}) cannot be seen from here.",
+                "The engine must run on this very machine; in a container, share the host's pid namespace.",
+            )
+        found = {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
+        wrong = [
+            f"{name} is {found.get(name)}" for name, value in CONFINED.items() if found.get(name) != value
+        ]
+        if wrong:
+            raise EnclosureError(
+                "engine-not-confining", f"The engine started it with privileges: {', '.join(wrong)}.", LOOK
+            )
+
+    @contextlib.contextmanager
+    def _patient(self) -> Iterator[None]:
+        """A busy disk may take its time to start and to remove."""
+        before, self.engine.client.timeout = self.engine.client.timeout, SLOW
+        try:
+            yield
+        finally:
+            self.engine.client.timeout = before
+
+    def _named(self) -> "contextlib.AbstractContextManager[None]":
+        return named(self.engine.address)
+
+
+def parent_of(pid: int) -> int:
+    """The parent's number, 0 where there is none to be seen."""
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    except (OSError, ValueError, IndexError):
+        return 0

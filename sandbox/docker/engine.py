@@ -1,0 +1,164 @@
+"""The Docker engine of this machine: found, asked what it can do, its failures named within seconds."""
+
+import contextlib
+import os
+import platform
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from sandbox.docker.failures import from_connection, from_engine, no_image, wrong_machine
+from sandbox.docker.render import Image, Traits
+from sandbox.errors import EnclosureError
+
+OLDEST_API = (1, 41)  # Docker 20.10: a private control group namespace
+PATIENCE = 8  # seconds for an answer; everything named within ten
+SLOW = 120  # seconds for starting, removing and building on a busy disk
+ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
+
+
+class Engine(msgspec.Struct, frozen=True, kw_only=True):
+    """An engine that can enclose. `client` is the SDK's low-level client, `address` a path of a socket.
+
+    `rootless`: root inside is the person. `limits` are those that it enforces.
+    """
+
+    client: Any
+    address: str
+    api: str
+    init: bool
+    rootless: bool
+    remaps: bool
+    limits: frozenset[str]
+
+    @property
+    def traits(self) -> Traits:
+        """What rendering has to know."""
+        return Traits(init=self.init, remaps=self.remaps)
+
+    def identity(self) -> tuple[int, int]:
+        """Uid and gid inside, such that files made there belong to the person who runs this."""
+        return (0, 0) if self.rootless else (os.geteuid(), os.getegid())
+
+
+def connect(environ: Mapping[str, str] | None = None) -> Engine:
+    """Find the engine as the docker command would, and look at it. Raises EnclosureError."""
+    address = socket_path(os.environ if environ is None else environ)
+    with named(address):
+        from docker import APIClient
+
+        client = APIClient(base_url=f"unix://{address}", version="auto", timeout=PATIENCE)
+        info = client.info()
+    return _judged(client, address, info)
+
+
+def socket_path(environ: Mapping[str, str]) -> str:
+    """The path of the engine's socket: DOCKER_HOST, else the current context, else the usual places.
+
+    Raises EnclosureError for an engine of another machine.
+    """
+    host = environ.get("DOCKER_HOST") or _context_host(environ)
+    if not host:
+        host = "unix:///var/run/docker.sock"
+        own = os.path.join(environ.get("XDG_RUNTIME_DIR", "/nonexistent"), "docker.sock")
+        if not os.path.exists("/var/run/docker.sock") and os.path.exists(own):
+            host = f"unix://{own}"
+    if not host.startswith("unix://"):
+        raise EnclosureError(
+            "engine-remote",
+            f"The Docker engine {host} is reached over a network.",
+            "The workspace is mounted and sockets are handed over, so the engine must run on this machine: "
+            "unset DOCKER_HOST, or `docker context use default`.",
+        )
+    return "/" + host.removeprefix("unix://").lstrip("/")
+
+
+def _context_host(environ: Mapping[str, str]) -> str:
+    """The current context's host, or "" where there is none."""
+    config = environ.get("DOCKER_CONFIG") or os.path.join(environ.get("HOME", "/nonexistent"), ".docker")
+    if not (environ.get("DOCKER_CONTEXT") or os.path.exists(os.path.join(config, "config.json"))):
+        return ""
+    from docker.context import ContextAPI
+    from docker.errors import DockerException
+
+    try:
+        context = ContextAPI.get_context(environ.get("DOCKER_CONTEXT")) or None
+    except (DockerException, OSError, ValueError, KeyError):
+        return ""
+    return "" if context is None or context.name == "default" else str(context.Host or "")
+
+
+def _judged(client: Any, address: str, info: dict[str, Any]) -> Engine:
+    api = str(client.api_version)
+    if tuple(int(part) for part in api.split(".")) < OLDEST_API:
+        raise EnclosureError(
+            "engine-too-old",
+            f"The Docker engine {info.get('ServerVersion', '?')} speaks API {api}.",
+            "API 1.41 is needed: install Docker 20.10 or newer.",
+        )
+    _require_here(info)
+    options = [str(option) for option in info.get("SecurityOptions") or ()]
+    if not any(option.startswith("name=seccomp") for option in options):
+        raise EnclosureError(
+            "engine-no-seccomp",
+            "The Docker engine filters no system calls.",
+            "Use an engine with seccomp, on a kernel with CONFIG_SECCOMP_FILTER.",
+        )
+    enforced = {"memory": "MemoryLimit", "pids": "PidsLimit", "cpus": "CpuCfsQuota"}
+    return Engine(
+        client=client,
+        address=address,
+        api=api,
+        init=bool(info.get("InitBinary")),
+        rootless=any("name=rootless" in option for option in options),
+        remaps=any("name=userns" in option for option in options),
+        limits=frozenset(name for name, key in enforced.items() if info.get(key)),
+    )
+
+
+def _require_here(info: Mapping[str, Any]) -> None:
+    """An engine in a virtual machine has another kernel: neither folders nor sockets are ours to share."""
+    system = f"{info.get('OperatingSystem', '?')}, kernel {info.get('KernelVersion', '?')}"
+    elsewhere = info.get("KernelVersion") != platform.release() or "Docker Desktop" in system
+    if info.get("OSType") != "linux" or elsewhere:
+        raise EnclosureError(
+            "engine-elsewhere",
+            f"The Docker engine runs on another system: {system}.",
+            "Use an engine of this very machine (Docker Engine, not Docker Desktop), or --backend bwrap.",
+        )
+
+
+def inspect(engine: Engine, name: str) -> Image:
+    """An image that is there and made for this machine. Raises EnclosureError; nothing is pulled."""
+    with named(engine.address):
+        from docker.errors import ImageNotFound
+
+        try:
+            found = engine.client.inspect_image(name)
+        except ImageNotFound as missing:
+            raise no_image(name) from missing
+    architecture = found.get("Architecture") or ""
+    if architecture and architecture != ARCHITECTURES.get(platform.machine(), platform.machine()):
+        raise wrong_machine(name, architecture, platform.machine())
+    config = found.get("Config") or {}
+    pairs = [str(entry).partition("=") for entry in config.get("Env") or ()]
+    return Image(
+        id=found["Id"],
+        env={key: value for key, _, value in pairs},
+        volumes=tuple(config.get("Volumes") or ()),
+    )
+
+
+@contextlib.contextmanager
+def named(address: str, name: str = "") -> Iterator[None]:
+    """Turn the SDK's exceptions into EnclosureError; `name` is the image's that the call is about."""
+    from docker.errors import APIError, DockerException
+    from requests.exceptions import RequestException
+
+    try:
+        yield
+    except APIError as error:
+        raise from_engine(str(error.explanation or error), image=name) from error
+    except (DockerException, RequestException, OSError) as error:
+        raise from_connection(error, address) from error

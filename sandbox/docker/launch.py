@@ -1,0 +1,145 @@
+"""Start an enclosure as a container: lay, create, enter, make the sockets, wait for the go."""
+
+import contextlib
+import secrets
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from sandbox.descriptors import Stdio
+from sandbox.docker import guardian, network, owner
+from sandbox.docker.container import Container
+from sandbox.docker.engine import Engine
+from sandbox.docker.laying import Folder, present
+from sandbox.docker.render import Image, body
+from sandbox.docker.running import ContainerRunning
+from sandbox.spec import Enclosure
+
+
+def start(
+    spec: Enclosure,
+    *,
+    engine: Engine,
+    image: Image,
+    instance: str,
+    session: str = "",
+    ports: tuple[int, ...] = (),
+    stdio: Stdio | None = None,
+    scratch: Path | None = None,
+    enter: bool = True,
+) -> ContainerRunning:
+    """Make and start a container that waits, with everything prepared, for `release()`.
+
+    The counterpart of sandbox.launch.start, from which `ports`, `stdio` and the sockets are known; threads
+    are no obstacle here. `instance` tells the containers of one state folder from those of another,
+    `scratch` is a folder that the engine sees too (default: that for temporary files). With `enter` False
+    the helper container makes the sockets even where this process could. Raises EnclosureError.
+    """
+    spec = msgspec.structs.replace(spec, mounts=present(spec))
+    name = f"sekisho-{_safe(session) or 'run'}-{secrets.token_hex(4)}"
+    folder = Folder(spec, scratch)
+    labels = owner.this_owner().labels() | {
+        owner.INSTANCE: instance,
+        owner.SESSION: session,
+        owner.FOLDER: str(folder.path),
+    }
+    with contextlib.ExitStack() as undo:
+        undo.callback(folder.remove)
+        guarded = Guarded(engine.address)
+        undo.callback(guarded.close)
+        guarded.watch(f"{name}-helper", name, folder.path)
+        container = _create(spec, engine, image, folder, labels, name, stdio)
+        undo.callback(container.remove)
+        running = ContainerRunning(container, folder, spec, stdio or Stdio())
+        undo.callback(running.close)
+        running.enter(image.id)
+        if spec.network == "prepared":
+            running.sockets.update(_sockets(running, container, image, ports, folder, labels, enter))
+        undo.pop_all()
+    running.on_close(_finisher(container, folder, guarded))
+    return running
+
+
+def _finisher(container: Container, folder: Folder, guarded: "Guarded") -> Callable[[], None]:
+    def finish() -> None:
+        with contextlib.ExitStack() as steps:
+            steps.callback(guarded.close)
+            steps.callback(folder.remove)
+            steps.callback(container.remove)
+
+    return finish
+
+
+def _safe(session: str) -> str:
+    return "".join(c for c in session if c.isascii() and (c.isalnum() or c in "-_"))[:40]
+
+
+def _create(
+    spec: Enclosure,
+    engine: Engine,
+    image: Image,
+    folder: Folder,
+    labels: dict[str, str],
+    name: str,
+    stdio: Stdio | None,
+) -> Container:
+    has_input = stdio is not None and stdio.stdin is not None
+    rendered = body(
+        spec, image, folder.sources, traits=engine.traits, labels=labels, stdin=has_input or spec.terminal
+    )
+    return Container(engine, rendered, name)
+
+
+def _sockets(
+    running: ContainerRunning,
+    container: Container,
+    image: Image,
+    ports: tuple[int, ...],
+    folder: Folder,
+    labels: dict[str, str],
+    enter: bool,
+) -> dict[str, socket.socket]:
+    made = network.by_entering(running.pid, ports) if enter else None
+    if made is not None:
+        return made
+    return network.by_helper(
+        container.engine, container.id, image.id, ports, folder.path, labels, f"{container.name}-helper"
+    )
+
+
+class Guarded:
+    """The guardian of one session; see guardian.py."""
+
+    def __init__(self, address: str) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-I", "-S", guardian.__file__],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd="/",
+            env={},
+            text=True,
+        )
+        self._say(f"engine {address}")
+
+    def watch(self, helper: str, container: str, folder: Path) -> None:
+        """What to take away; before any of it is made."""
+        self._say(f"container {container}\ncontainer {helper}\nfolder {folder}")
+
+    def close(self) -> None:
+        """All of it was taken away here."""
+        with contextlib.suppress(OSError):
+            self._say("done")
+        assert self._process.stdin is not None
+        with contextlib.suppress(OSError):
+            self._process.stdin.close()
+        self._process.wait()
+
+    def _say(self, line: str) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(line + "\n")
+        self._process.stdin.flush()

@@ -1,0 +1,129 @@
+"""A container that was started: the same handle as bubblewrap's, for the same relays and watches."""
+
+import contextlib
+import os
+import select
+import time
+from collections.abc import Callable
+
+from sandbox.descriptors import Stdio
+from sandbox.docker.container import Container, parent_of
+from sandbox.docker.failures import entry_failed
+from sandbox.docker.laying import Folder
+from sandbox.docker.pump import Pump
+from sandbox.docker.render import GO, READY
+from sandbox.errors import EnclosureError
+from sandbox.inner import InnerInit
+from sandbox.running import Running
+from sandbox.spec import Enclosure
+
+KILLED = 137
+
+
+class ContainerRunning(Running):
+    """Made by `launch.start`. `pid` is the container's first process as seen from here; `pidfd` becomes
+    readable once it is over *and* all it wrote has been copied."""
+
+    def __init__(self, container: Container, folder: Folder, spec: Enclosure, stdio: Stdio) -> None:
+        self.sockets = {}
+        self.stopped = None
+        self._container, self._memory = container, spec.limits.memory
+        self._finish: Callable[[], None] = lambda: None
+        self._init: InnerInit | None = None
+        self._status: int | None = None
+        self._kill_at: float | None = None
+        self._killed = self._closed = False
+        # Both ends of each FIFO, so that neither side ever waits to open one.
+        self._go_fd, self._proof_fd = (_both_ends(folder, name) for name in ("go", "proof"))
+        self.pidfd, self._over_write = os.pipe2(os.O_CLOEXEC)
+        self._pump = Pump(
+            container.stream,
+            stdio,
+            terminal=spec.terminal,
+            ended=lambda: os.close(self._over_write),
+            resize=container.resize,
+        )
+
+    def on_close(self, finish: Callable[[], None]) -> None:
+        """Call `finish` at the end of `close`."""
+        self._finish = finish
+
+    def enter(self, image: str, timeout: float = 60.0) -> None:
+        """Start the container and return once it stands there, waiting, and is seen to be confined.
+
+        Raises EnclosureError.
+        """
+        self.pid = self._container.start()
+        self._init = InnerInit(self.pid, parent_of(self.pid))
+        deadline = time.monotonic() + timeout
+        said = b""
+        while READY not in said:
+            ready, _, _ = select.select(
+                [self._proof_fd, self.pidfd], [], [], max(deadline - time.monotonic(), 0)
+            )
+            if self._proof_fd in ready:
+                said += os.read(self._proof_fd, 4096)
+            elif self.pidfd in ready:
+                words = self._pump.last_words.decode(errors="replace")
+                raise entry_failed(image, self._container.status(), words)
+            else:
+                raise EnclosureError("entry-failed", "The container does not come up.", "Restart the engine.")
+        self._container.require_confined(self.pid)
+        self._pump.quiet()
+
+    def release(self, timeout: float = 60.0) -> None:
+        """Let the command start: it has already proved that it stands inside."""
+        os.write(self._go_fd, GO)
+
+    def _reap(self) -> int:
+        if self._status is None:
+            self._status = self._final_status()
+        return self._status
+
+    def _final_status(self) -> int:
+        """Also when the stream ended for another reason than the container: then it has to end as well."""
+        try:
+            if self._init is not None and not self._init.over:
+                with contextlib.suppress(EnclosureError):
+                    self._init.wait(2)
+            if self._init is not None and not self._init.over:
+                self.kill()
+            status = self._container.status()
+            if self._memory is not None and self.stopped is None and self._container.state().get("OOMKilled"):
+                self.stopped = f"memory limit of {self._memory} bytes passed"
+        except EnclosureError:
+            return KILLED  # an engine that is gone takes its containers along, or cannot say
+        return status
+
+    def kill(self) -> None:
+        """End everything at once, whatever it ignores. Does not wait."""
+        self._killed = True
+        try:
+            if self._init is not None:
+                self._init.kill()
+        except PermissionError:
+            self._container.kill()
+
+    def close(self) -> None:
+        """Kill what still runs, wait until it is gone, remove the container and give everything back."""
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            self.kill()
+            if self._init is not None:
+                self._reap()
+                self._init.wait()
+        finally:
+            self._pump.close()
+            for listening in self.sockets.values():
+                listening.close()
+            if self._init is not None:
+                self._init.close()
+            for fd in (self._go_fd, self._proof_fd, self.pidfd):
+                os.close(fd)
+            self._finish()
+
+
+def _both_ends(folder: Folder, name: str) -> int:
+    return os.open(folder.entry / name, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
