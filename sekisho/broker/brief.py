@@ -31,6 +31,7 @@ _CLOSING = """
 When something is held (`remote rejected ... held`, HTTP 403 with `Sekisho-Hold`, exit status 75):
 1. Note the id. Do not retry, do not look for another way: the answer cannot change from inside.
 2. Before a push or a request that matters, write what it is for to `$SEKISHO_OUTBOX/purpose.md`.
+   To ask ahead for what is not here: `sekisho-request PURPOSE_FILE EVIDENCE_FILE...`.
 3. Go on with other work. What was decided appears as a file in `$SEKISHO_OUTBOX/decisions/`.
 
 When something is denied, no approval will open it: take the way the refusal names.

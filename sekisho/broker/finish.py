@@ -15,7 +15,7 @@ import msgspec
 
 from sandbox.errors import EnclosureError
 from sandbox.workspace import Results, Workspace, WorkspaceError, collect, load
-from sekisho.broker import notes
+from sekisho.broker import notes, outbox
 from sekisho.core.lifecycle import State
 from sekisho.store import handoff
 from sekisho.store.errors import StoreBroken
@@ -96,9 +96,7 @@ def _handoff(
         changed_files=tuple(map(_text, results.changed)),
         hook_files=tuple(map(_text, results.hooklike)),
         gate_broken=notes.read(folder.path),
-        notes="\n".join(
-            (*results.notes, *(f"not carried: {_text(s.path)} ({s.reason})" for s in results.skipped))
-        ),
+        notes=_notes(folder, results),
     )
     if store is None:
         return _without_store(made, "the store could not be opened")
@@ -106,6 +104,13 @@ def _handoff(
         return _with_store(store, made)
     except StoreBroken as broken:
         return _without_store(made, broken.reason)
+
+
+def _notes(folder: SessionFolder, results: Results) -> str:
+    """What was found out while collecting, and what the agent left in its outbox, raw."""
+    skipped = [f"not carried: {_text(entry.path)} ({entry.reason})" for entry in results.skipped]
+    written = [f"{name}:\n{text}" for name, text in outbox.letters(folder.outbox)]
+    return "\n".join((*results.notes, *skipped, *written))
 
 
 def _without_store(made: Handoff, reason: str) -> Handoff:

@@ -13,7 +13,7 @@ from pathlib import Path
 from sandbox.spec import Mount, MountKind
 from sekisho import __version__
 from sekisho.store.paths import cache_dir, socket_path
-from shim.install import client_source, compiled_client, install
+from shim.install import client_source, install
 
 FOLDER = "/run/sekisho/bin"
 SOCKET = "/run/sekisho/agent.sock"
@@ -37,9 +37,7 @@ def agent_socket(session: str) -> Iterator[socket.socket]:
 
 def shim_folder() -> Path:
     """The folder of clients, made once for each version of the client. Raises OSError."""
-    source = (compiled_client() or client_source()).read_bytes()
-    name = hashlib.sha256(__version__.encode() + b"\0" + source).hexdigest()[:16]
-    folder = cache_dir() / f"shim-{name}"
+    folder = cache_dir() / f"shim-{_version()}"
     if not folder.is_dir():
         making = Path(tempfile.mkdtemp(prefix="making-", dir=cache_dir()))
         try:
@@ -50,6 +48,16 @@ def shim_folder() -> Path:
         finally:
             shutil.rmtree(making, ignore_errors=True)
     return folder
+
+
+def _version() -> str:
+    """Changes with anything that the folder is made from."""
+    total = hashlib.sha256(__version__.encode())
+    root = client_source().parent
+    for path in sorted((*root.glob("*.py"), *root.glob("client.*"), *root.glob("grammar/*.toml"))):
+        info = path.stat()
+        total.update(f"{path.name} {info.st_size} {info.st_mtime_ns}".encode())
+    return total.hexdigest()[:16]
 
 
 def mounts(session: str) -> list[Mount]:
