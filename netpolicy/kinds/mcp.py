@@ -51,7 +51,8 @@ def _call_tool(call: Call, params: Any) -> Finding:
     detail = {"tool": name}
     if "mcp-name" in call.fields and call.values("mcp-name") != [name]:
         reason = f"the header names another tool than the body: {name}"
-        return external(reason, code="mcp-mismatch", verb="mcp.call", detail={"named": name})
+        # Sensitive: a rule about either tool is no answer for the other, so that a person must be asked.
+        return external(reason, code="mcp-mismatch", verb="mcp.call", detail=detail, sensitive=True)
     return external(f"calls tool {name}", code="mcp-tool", verb="mcp.call", detail=detail)
 
 
