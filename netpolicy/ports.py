@@ -26,12 +26,14 @@ class Pass(msgspec.Struct, frozen=True, kw_only=True):
 
     `headers` replace those of the same name (a credential for a placeholder). `advertise` asks for
     git's push advertisement: fetch `path` instead (an upload-pack advertisement) and turn the answer
-    into a receive-pack one.
+    into a receive-pack one. `ended` is called once when it is over: the upstream's status (None: no
+    answer), and whether the upstream was reached at all.
     """
 
     headers: tuple[tuple[str, str], ...] = ()
     path: str | None = None
     advertise: bool = False
+    ended: Callable[[int | None, bool], None] | None = None
 
 
 class Refuse(msgspec.Struct, frozen=True, kw_only=True):

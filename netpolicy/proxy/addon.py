@@ -98,6 +98,8 @@ class GateAddon:
         if exchange.reported:
             return
         exchange.reported = True
+        if exchange.ended is not None:
+            exchange.ended(status, exchange.reached)
         request = exchange.request
         if request.body_size is None:
             request = msgspec.structs.replace(request, body_size=exchange.sent)

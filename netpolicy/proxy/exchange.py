@@ -1,6 +1,6 @@
 """What the gate knows of one request while it passes through; no decision is taken in here."""
 
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from pathlib import Path
 
 from mitmproxy import http
@@ -20,9 +20,11 @@ class Exchange:
 
     __slots__ = (
         "advertise",
+        "ended",
         "limit",
         "permitted",
         "piece",
+        "reached",
         "received",
         "reported",
         "request",
@@ -36,6 +38,8 @@ class Exchange:
         self.session = session
         self.request = request
         self.permitted = False
+        self.reached = False
+        self.ended: Callable[[int | None, bool], None] | None = None
         self.limit: int | None = None  # set: the body is needed before a decision
         self.advertise = False
         self.spool: Spool | None = None
@@ -68,6 +72,7 @@ def permit(exchange: Exchange, flow: http.HTTPFlow, answer: Pass) -> None:
         exchange.advertise = True
         for name in ("Git-Protocol", "Accept-Encoding"):  # protocol v0, and bytes that can be rewritten
             headers.pop(name, None)
+    exchange.ended = answer.ended
     exchange.permitted = True
 
 

@@ -51,6 +51,7 @@ class RespondingStream(EndingStream):
         if error:
             yield from self._fail(f"no connection to {request.data.host}: {error}", ErrorCode.CONNECT_FAILED)
             return False
+        self.exchange.reached = True
         self.context.server = self.flow.server_conn = connection
         return True
 

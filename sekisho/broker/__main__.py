@@ -18,7 +18,7 @@ from netpolicy.proxy.proxy import Proxy
 from netpolicy.proxy.resolver import Resolver
 from netpolicy.proxy.settings import Settings
 from sandbox.network import local_name
-from sekisho.broker import finish, notes
+from sekisho.broker import carrying, finish, notes
 from sekisho.broker.announced import Announcements
 from sekisho.broker.checkpoints import Checkpoints, subject_of
 from sekisho.broker.config import READY, STOP, Hello, decode_hello
@@ -86,6 +86,7 @@ async def serve(hello: Hello, sockets: dict[str, socket.socket], channel: socket
         tasks[1].cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await asyncio.gather(*tasks)
+        await carrying.settled()
         await asyncio.to_thread(door.close)
 
 

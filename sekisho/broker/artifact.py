@@ -41,7 +41,10 @@ class Transport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HttpAct(msgspec.Struct, frozen=True, kw_only=True, tag="http"):
-    """A request to be sent. `body` is the sha256 of a blob, None for no body; `size` in bytes."""
+    """A request to be sent. `body` is the sha256 of a blob, None for no body; `size` in bytes.
+
+    `live` names the signature because of which only its own call can carry it; empty for none.
+    """
 
     method: str
     scheme: str
@@ -53,6 +56,7 @@ class HttpAct(msgspec.Struct, frozen=True, kw_only=True, tag="http"):
     size: int = 0
     transport: Transport = Transport()
     credential: str | None = None
+    live: str = ""
 
     @property
     def url(self) -> str:
@@ -93,7 +97,7 @@ Act = HttpAct | PushAct | CommandAct
 
 _decoder = msgspec.json.Decoder(Act)
 # Where things lie and how they are reached is the person's side, not the act.
-_NOT_THE_ACT = ("repository", "transport", "credential")
+_NOT_THE_ACT = ("repository", "transport", "credential", "live")
 
 
 def http_act(request: Request, body: Body, transport: Transport, credential: str | None = None) -> HttpAct:

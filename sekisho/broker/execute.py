@@ -48,6 +48,10 @@ def execute(store: Store, hold_id: str, *, interactive: bool = False) -> Outcome
     try:
         if isinstance(act, CommandAct):
             return Outcome(hold=hold, summary="the session may run it once, before the approval expires")
+        if isinstance(act, HttpAct) and act.live:
+            return Outcome(
+                hold=hold, summary=f"signed with {act.live}: its own call sends it now, if it waits"
+            )
         if isinstance(act, PushAct):
             return _push(store, hold, act, interactive)
         return _http(store, hold, act)

@@ -14,13 +14,15 @@ import msgspec
 from netpolicy.observe import NeedBody, observe
 from netpolicy.ports import Attempt, Begin, Body, Collect, Pass, Refuse, Reply
 from netpolicy.request import Request
-from sekisho.broker import credentials, holding, live, pushing
+from netpolicy.signed import signature
+from sekisho.broker import carrying, credentials, holding, live, pushing
 from sekisho.broker.door import Door
 from sekisho.broker.holding import Held
 from sekisho.broker.replies import refusal_reply
 from sekisho.broker.state import SessionState, is_own
-from sekisho.broker.waiting import Wait, Waiting
+from sekisho.broker.waiting import OVER, Wait, Waiting
 from sekisho.core.action import Action, Effect
+from sekisho.core.lifecycle import State
 from sekisho.core.refusal import Refusal, gate_broken, of_decision, standard
 from sekisho.core.verdict import TELEMETRY, Decision, Verdict, judge
 from sekisho.store.errors import StoreBroken
@@ -79,6 +81,8 @@ class Gate:
             return answered
         if decision.verdict is Verdict.ALLOW:
             return await self._allowed_write(state, whole, body, decision)
+        if (signed := signature(whole)) is not None:
+            return await self._signed(state, whole, body, decision, signed, connected)
         held = await self._in_store(
             whole, lambda: holding.hold_request(self._door.open(), state, whole, body, decision)
         )
@@ -217,6 +221,32 @@ class Gate:
             lambda: Held(reply=holding.decided_reply(self._door.open(), request, decided)),
         )
         return done.reply
+
+    async def _signed(
+        self,
+        state: SessionState,
+        request: Request,
+        body: Body,
+        decision: Decision,
+        signed: str,
+        connected: Callable[[], bool],
+    ) -> Pass | Refuse:
+        """What only its own call can carry: waits for an approval, or is refused."""
+        if not state.config.wait:
+            return self._deny(state, request, carrying.refused(decision, signed))
+        held = await self._in_store(
+            request,
+            lambda: holding.hold_live(self._door.open(), state, request, body, decision, signed),
+        )
+        if held.hold is None:
+            return Refuse(reply=held.reply)
+        wait = Wait(
+            hold=held.hold,
+            seconds=state.config.wait,
+            connected=connected,
+            states=(State.APPROVED, *OVER),
+        )
+        return await carrying.carry(self._door, self.waiting, request, held, wait)
 
     async def _now(self, hold: str) -> Hold | None:
         """How a hold stands; None where the store cannot say: then `deliver` will, once it can."""

@@ -3,6 +3,8 @@
 Runs in a worker thread: it writes blobs and waits for the disk.
 """
 
+import secrets
+
 import msgspec
 
 from netpolicy.ports import Body, Reply
@@ -98,6 +100,16 @@ def put(
     )
 
 
+def hold_live(
+    store: Store, state: SessionState, request: Request, body: Body, decision: Decision, signature: str
+) -> Held:
+    """Hold a request that only its own call can carry. Never the hold of another call. Raises StoreBroken."""
+    act = msgspec.structs.replace(artifact.http_act(request, body, state.transport), live=signature)
+    held = _new(store, state, act, body, decision, f"live {secrets.token_hex(16)}")
+    refusal = of_decision(decision, hold=held.id, count=held.count)
+    return Held(reply=refusal_reply(refusal, request), hold=held.id, digest=held.digest, refusal=refusal)
+
+
 def _new(
     store: Store, state: SessionState, act: artifact.HttpAct, body: Body, decision: Decision, operation: str
 ) -> Hold:
@@ -106,6 +118,8 @@ def _new(
     elif body.data:
         store.blobs.put_bytes(body.data)
     shown = evidence.of_request(decision, act, _beginning(body), purpose=state.purpose())
+    if act.live:
+        shown["warnings"] = [f"signed for this moment ({act.live}): it can be sent only while its call waits"]
     return put(store, state, decision.action, act, shown, operation)
 
 

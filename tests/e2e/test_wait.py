@@ -157,3 +157,42 @@ def test_a_killed_gatekeeper_ends_the_call_at_once_and_the_hold_stays(
     assert f"{call} 0" not in out
     assert f"{call} " in out
     assert world.state(hold) == "pending"
+
+
+SIGNED = "-H 'Authorization: AWS4-HMAC-SHA256 Credential=A/20260101/eu/s3/aws4_request, Signature=0f'"
+
+
+def test_a_signed_write_is_refused_without_wait(world: World) -> None:
+    session = world.run(f"curl -sS -T - {SIGNED} https://api.test/signed-no <<< body")
+    assert "denied (signed-request)" in session.out
+    assert "AWS Signature Version 4" in session.out
+    assert "sekisho run --wait" in session.out
+    assert world.holds(session) == []
+
+
+def test_a_signed_write_is_sent_by_its_own_call_once_approved(world: World) -> None:
+    script = (
+        f"curl -sS -d body {SIGNED} -o /dev/null -w '%{{http_code}}\\n' https://api.test/status/201?signed"
+    )
+    with world.running(script, "--wait", "30s") as live:
+        hold = held(world, "?signed")
+        assert "only while its call waits" in world.told("approvals", "show", hold["id"]).out
+        assert "its own call sends it" in world.approve(hold).out
+        assert live.says() == "201"
+        live.end()
+    wait_for(lambda: world.state(hold) == "done" or None)
+    (sent,) = [w for w in world.writes() if w["path"].endswith("?signed")]
+    assert sent["size"] == 4
+    assert "is done" in world.approve(hold, status=1).err
+
+
+def test_an_approval_after_its_call_has_left_sends_nothing(world: World) -> None:
+    script = f"curl -sS -m 2 -d body {SIGNED} https://api.test/signed-left; echo $?; read -r _"
+    with world.running(script, "--wait", "30s") as live:
+        assert live.says() == "28"
+        hold = held(world, "/signed-left")
+        wait_for(lambda: world.state(hold) == "denied" or None)
+        assert "is denied" in world.approve(hold, status=1).err
+        live.tell("")
+        live.end()
+    assert not [w for w in world.writes() if w["path"] == "/signed-left"]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import trustme
 
-from netpolicy.ports import Attempt, Body, Collect, Pass, Refuse, Reply
+from netpolicy.ports import Attempt, Begin, Body, Collect, Pass, Refuse, Reply
 from netpolicy.proxy import ca
 from netpolicy.proxy.limits import Limits
 from netpolicy.proxy.listener import Kind, Listener
@@ -46,7 +46,7 @@ class ToyGate:
 
     async def rule(
         self, session: str, request: Request, body: Body, connected: Callable[[], bool] = lambda: True
-    ) -> Pass | Refuse:
+    ) -> Pass | Refuse | Begin:
         self.bodies.append(body)
         return self.rules(request, body)
 
