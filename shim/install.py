@@ -1,11 +1,12 @@
 """Puts the client in front of tools: one file, a name for each, and the table for when nobody answers."""
 
+import contextlib
 import os
+import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
 import shim
-from shim.offline import table
 
 # Tools whose real program the sandbox has, and absent ones for which the client answers how to ask.
 TOOLS: tuple[str, ...] = (
@@ -21,10 +22,12 @@ TOOLS: tuple[str, ...] = (
     ),
 )  # fmt: skip
 _NAME = "sekisho-shim"
+_INTERPRETER = "/usr/bin/python3"  # that of stub.py
+_ELF = b"\x7fELF"
 
 
 def client_source() -> Path:
-    """The client as a Python program."""
+    """The client as a Python module."""
     return Path(shim.__file__).with_name("client.py")
 
 
@@ -40,17 +43,37 @@ def install(folder: Path, tools: Iterable[str] = TOOLS, *, client: Path | None =
     `client` defaults to the compiled one, else the Python one. All names are one inode: that is how the
     client knows itself under any spelling. Raises FileExistsError if the folder holds such names already.
     """
+    from shim.offline import table  # reads the whole grammar, which only the first start has to
+
     source = client or compiled_client() or client_source()
     folder.mkdir(mode=0o755, parents=True, exist_ok=True)
+    program = source.read_bytes()
+    if not program.startswith(_ELF):
+        _python_client(folder / ".client", program)
+        program = Path(shim.__file__).with_name("stub.py").read_bytes()
     own = folder / f".{_NAME}"
     with own.open("xb") as file:
-        file.write(source.read_bytes())
+        file.write(program)
     own.chmod(0o555)
     names = sorted(set(tools))
     for name in names:
         os.link(own, folder / name)
-    request = folder / "sekisho-request"
-    request.write_bytes(client_source().with_name("request.py").read_bytes())
-    request.chmod(0o555)
     (folder / ".offline").write_text(table(names))
     (folder / ".offline").chmod(0o444)
+
+
+def _python_client(folder: Path, program: bytes) -> None:
+    """The module and its bytecode, by the interpreter that will run it; without that it still runs."""
+    folder.mkdir(mode=0o755)
+    module = folder / "sekisho_client.py"
+    module.write_bytes(program)
+    module.chmod(0o444)
+    code = "import py_compile, sys; py_compile.compile(sys.argv[1], invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)"
+    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+        subprocess.run(
+            [_INTERPRETER, "-IS", "-c", code, str(module)],
+            env={},
+            capture_output=True,
+            timeout=30,
+            check=False,
+        )

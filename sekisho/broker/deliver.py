@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from sekisho.broker.door import Door
+from sekisho.broker.outbox import DECISIONS
 from sekisho.core.lifecycle import State
 from sekisho.store.errors import StoreBroken
 from sekisho.store.files import write_atomic
@@ -14,7 +15,6 @@ from sekisho.store.holds import Hold
 
 EVERY = 0.5  # seconds
 SWEEP = 60.0  # seconds
-FOLDER = "decisions"
 TOLD = {
     State.APPROVED: "approved; it is being sent, or waits to be sent",
     State.DONE: "done: it was sent once, exactly as it was held; do not send it again",
@@ -37,7 +37,7 @@ async def deliver(door: Door, session: str, folder: Path, changed: Callable[[Hol
             if loop.time() - swept >= SWEEP:
                 swept = loop.time()
                 await asyncio.to_thread(_sweep, door)
-            for hold in await asyncio.to_thread(_deliver_new, door, session, folder / FOLDER, seen):
+            for hold in await asyncio.to_thread(_deliver_new, door, session, folder / DECISIONS, seen):
                 seen = max(seen, hold.revision)
                 changed(hold)
         except StoreBroken:

@@ -11,13 +11,13 @@ from types import FrameType
 from sandbox.limits import GRACE, Watch
 from sandbox.running import Running
 from sandbox.spec import Limits
-from sekisho.broker.deliver import FOLDER
+from sekisho.broker.outbox import DECISIONS
 from sekisho.core.units import render_duration
 from sekisho.store.files import write_atomic
 
 TIME_LIMIT = 124  # exit status, as timeout(1) has it
 LONGEST_NOTICE = 300.0  # seconds
-UNREAD = 5.0  # seconds after the end in which whoever reads the output may still take it
+UNREAD = 2.0  # seconds after it was ended in which whoever reads the output may still take it
 _SHORTEST, _LONGEST = 0.05, 1.0  # seconds between two looks
 
 _FILE = "time-limit.txt"
@@ -61,7 +61,7 @@ class Guard:
         self._tell_at: float | None = None
         if limits.time is not None:
             self._tell_at = time.monotonic() + limits.time - notice(limits.time)
-        self._ended_at: float | None = None
+        self._over_at: float | None = None
 
     @property
     def unenforced(self) -> tuple[str, ...]:
@@ -82,9 +82,9 @@ class Guard:
             self._tell()
         self._watch.tick()
         self._running.enforce()
-        if self._running.stopped is not None:
-            self._ended_at = self._ended_at or now
-            if now > self._ended_at + GRACE + UNREAD:
+        if self._running.stopped is not None and select.select([self._running.pidfd], [], [], 0)[0]:
+            self._over_at = self._over_at or now
+            if now > self._over_at + UNREAD:
                 _drop_unread_output()
 
     def _tell(self) -> None:
@@ -100,8 +100,8 @@ class Guard:
         )
         line = f"sekisho: {left} left of the time limit of {limit}; what is there at the end is kept"
         try:
-            write_atomic(self._folder / FOLDER / _FILE, text.encode())
-            (self._folder / FOLDER / _FILE).chmod(0o644)
+            write_atomic(self._folder / DECISIONS / _FILE, text.encode())
+            (self._folder / DECISIONS / _FILE).chmod(0o644)
             sys.stderr.write(f"{line}{self._line_end}")
             sys.stderr.flush()
         except Exception:  # noqa: S110 - a notice that cannot be given must not keep the time from ending

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from sandbox.saferead import list_files, read_head
 
+DECISIONS = "decisions"  # a mount point there: what was decided, read-only inside
 NOTES = b"notes.md"
 REQUESTS = b"requests/"
 MOST = 50  # files
