@@ -13,6 +13,7 @@ from typing import Any
 
 from sandbox.checkpoint import Checkpoint, CheckpointError, Subject, covers, of_workspace, points, take
 from sandbox.workspace import Workspace, load
+from sekisho.broker.config import WORKSPACE
 from sekisho.broker.state import SessionState
 from sekisho.core.action import Action, Effect
 from sekisho.core.display import one_line
@@ -20,7 +21,6 @@ from sekisho.core.refusal import Refusal, standard
 from shim.protocol import Asked
 
 FOLDER = "checkpoints"
-WORKSPACE = "workspace.json"
 CODE = "destructive"
 TIMEOUT = 20.0  # seconds that a command waits for its checkpoint
 EVERY = 30.0  # seconds between two for commands of unknown effect

@@ -2,6 +2,7 @@
 
 import msgspec
 
+WORKSPACE = "workspace.json"  # in the session's folder: `sandbox.workspace.dump`
 READY = b"ready"  # from the gatekeeper: it serves
 STOP = b"stop"  # from the launcher: the session is being ended; an end without it is the launcher's death
 

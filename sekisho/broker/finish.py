@@ -16,6 +16,7 @@ import msgspec
 from sandbox.errors import EnclosureError
 from sandbox.workspace import Results, Workspace, WorkspaceError, collect, load
 from sekisho.broker import notes, outbox
+from sekisho.broker.config import WORKSPACE
 from sekisho.core.lifecycle import State
 from sekisho.store import handoff
 from sekisho.store.errors import StoreBroken
@@ -25,7 +26,6 @@ from sekisho.store.records import Record, draft
 from sekisho.store.sessions import SessionFolder, SessionRecord, SessionState
 from sekisho.store.store import Store
 
-WORKSPACE = "workspace.json"
 WAITING = (State.PENDING, State.APPROVED, State.EXECUTING, State.UNKNOWN)
 LOST = "the launcher was gone before the session ended"
 

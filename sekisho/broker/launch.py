@@ -18,7 +18,7 @@ from sandbox.pipes import Pipes
 from sandbox.recording import Recording
 from sandbox.spec import Enclosure, Limits
 from sandbox.terminal import Terminal
-from sekisho.broker import finish, notes, person, prepare, shimming
+from sekisho.broker import notes, person, prepare, shimming
 from sekisho.broker.limiting import Guard
 from sekisho.broker.prepare import Request
 from sekisho.broker.signals import interruptible, keeping
@@ -60,6 +60,9 @@ def run(store: Store, request: Request) -> Ended:
                 _abandon(store, folder, error)
             raise
         with keeping():
+            # Imported when the work is over: until then it only delays the start.
+            from sekisho.broker import finish
+
             handoff = finish.finish(store, folder, status=status, because=because)
     return Ended(status=status, handoff=handoff, folder=folder.path)
 
@@ -146,6 +149,8 @@ def _announce(session: str, unenforced: tuple[str, ...], *, terminal: bool) -> N
 def _abandon(store: Store, folder: SessionFolder, error: BaseException) -> None:
     """The session did not come to its end: say so in its handoff, as far as that goes."""
     with contextlib.suppress(Exception):
+        from sekisho.broker import finish
+
         ran = folder.load().state is SessionState.RUNNING
         what = "it was cut off" if ran else "it could not be started"
         finish.finish(store, folder, status=None, because=f"{what}: {error}")

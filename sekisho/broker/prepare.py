@@ -13,8 +13,8 @@ from sandbox.environment import Person
 from sandbox.errors import EnclosureError
 from sandbox.spec import Enclosure, Limits
 from sandbox.terminal import is_interactive
-from sekisho.broker import brief, finish, inside
-from sekisho.broker.config import SessionConfig
+from sekisho.broker import brief, inside
+from sekisho.broker.config import WORKSPACE, SessionConfig
 from sekisho.broker.limiting import strictest
 from sekisho.broker.settings import Pinned, encode
 from sekisho.core.display import one_line
@@ -124,7 +124,7 @@ def enclosure(
         hide=policy.sandbox.hide_paths,
         from_ref=request.from_ref,
     )
-    write_atomic(folder.path / finish.WORKSPACE, workspace.dump(made))
+    write_atomic(folder.path / WORKSPACE, workspace.dump(made))
     parts = inside.Parts(
         session=folder.id,
         argv=request.argv,
