@@ -50,9 +50,11 @@ def repository(store: Path, subject: Subject) -> Path:
 
 def box(store: Path, subject: Subject, *, rw: tuple[str, ...] = ()) -> Box:
     """A sandbox for git in the store, with the agent's tree to look at; `rw` may be written besides."""
+    # The tree's .git is another one than `git_dir` where the session works in place.
+    seen = (subject.tree, os.path.join(subject.tree, ".git"), subject.git_dir, *subject.lean_on)
     return Box(
         git_dir=str(store / "repo"),
-        ro=tuple(path for path in (subject.tree, subject.git_dir, *subject.lean_on) if path not in rw),
+        ro=tuple(path for path in seen if path not in rw),
         rw=(str(store), *rw),
         env={"GIT_WORK_TREE": subject.tree},
     )

@@ -78,7 +78,7 @@ def _git_folder(store: Path, subject: Subject, wanted: Checkpoint) -> tuple[str,
     if is_oid(wanted.head) and wanted.head != state.head:
         orders.append(_order("HEAD", wanted.head))
     index = str(store / f"index-{wanted.index}") if wanted.index else ""
-    inside = box(store, subject, rw=(subject.tree, subject.git_dir))
+    inside = box(store, subject, rw=(subject.git_dir,))
     own = {
         "GIT_DIR": subject.git_dir,
         "GIT_ALTERNATE_OBJECT_DIRECTORIES": object_path_list(subject.lean_on),

@@ -1,0 +1,109 @@
+"""The results of a session in place: imported as those of a clone are, then taken over where it is safe.
+
+git on the person's side never looks at the tree here: files are read in a throwaway sandbox, and what is
+taken over are refs and an index made of imported objects.
+"""
+
+import shutil
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from sandbox.checkpoint.gitstate import read_state
+from sandbox.inplace.model import InPlace
+from sandbox.inplace.takeover import STAGED, clear_residue, take_over
+from sandbox.saferead import read_file
+from sandbox.workspace.boxed import Box
+from sandbox.workspace.choosing import Chosen
+from sandbox.workspace.collecting import _Collection, _scratch
+from sandbox.workspace.git import GitError, text
+from sandbox.workspace.importing import LARGEST_PACK, bare
+from sandbox.workspace.model import Results, WorkspaceError
+from sandbox.workspace.snapshot import Snapshot, snapshot
+
+_SMALL = 1 << 20
+_WHO = {
+    f"GIT_{role}_{part}": value
+    for role in ("AUTHOR", "COMMITTER")
+    for part, value in (("NAME", "sekisho"), ("EMAIL", "sekisho@localhost"))
+}
+
+
+def collect(inplace: InPlace, *, limit: int = LARGEST_PACK) -> Results:
+    """Import what the session made below `refs/sekisho/<session>/`, and take it over.
+
+    To be called when nothing of the session runs any more; may be repeated. `notes` say whether HEAD,
+    branches and index of the person moved, or why not. Raises WorkspaceError as `workspace.collect` does;
+    the files are the person's own and lie where they are in any case.
+    """
+    workspace = inplace.workspace
+    if not workspace.clone_git_dir.is_dir():
+        raise WorkspaceError(f"{workspace.clone}: the session's git folder is gone")
+    clear_residue(inplace)
+    scratch = _scratch(workspace)
+    try:
+        results = _InPlaceCollection(inplace, scratch, limit).results()
+        notes = take_over(inplace, results, read_state(workspace.clone_git_dir), scratch)
+        refs = {name: oid for name, oid in results.refs.items() if name != STAGED}
+        return msgspec.structs.replace(results, refs=refs, notes=results.notes + notes)
+    except (GitError, OSError) as error:
+        raise WorkspaceError(f"results of {workspace.session} were not imported: {error}") from error
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+class _InPlaceCollection(_Collection):
+    """A collection whose files lie in the person's working tree."""
+
+    def __init__(self, inplace: InPlace, scratch: Path, limit: int) -> None:
+        super().__init__(inplace.workspace, scratch, limit)
+        self.inplace = inplace
+        self.notes += inplace.workspace.notes
+
+    def _shoot(
+        self, name: str, folders: Sequence[str], parents: Sequence[str | None], leave: bytes | None = None
+    ) -> Snapshot:
+        form = self.workspace.object_format
+        snap = bare(self.scratch / name, form, alternates=folders, shallow=self.shallow)
+        with suppress(OSError):
+            rules = read_file(self.workspace.clone_git_dir, b"info/exclude", limit=_SMALL)
+            (snap / "info/exclude").write_bytes(rules)
+        box = msgspec.structs.replace(
+            self._box(snap), rw=(str(snap),), env={"GIT_WORK_TREE": self.inplace.top}
+        )
+        tree = msgspec.structs.replace(self.workspace, clone=self.inplace.top)
+        try:
+            return snapshot(tree, box, parents, leave)
+        except GitError as error:
+            return Snapshot(commit=None, notes=(f"the final tree could not be taken: {error}",))
+
+    def _wanted(self, head: str | None, chosen: Chosen, shot: Snapshot) -> dict[str, str]:
+        wanted = super()._wanted(head, chosen, shot)
+        staged = self._staged(head) if head else None
+        return wanted | ({STAGED: staged} if staged else {})
+
+    def _staged(self, head: str) -> str | None:
+        """A commit of what the agent's index holds, without its flags and extensions."""
+        state = read_state(self.workspace.clone_git_dir)
+        snap = self.scratch / "snap"
+        if state.index is None:
+            return None
+        (snap / "theirs").write_bytes(state.index)
+        box = msgspec.structs.replace(self._box(snap), rw=(str(snap),))
+        try:
+            tree = text(box.git("write-tree", env={"GIT_INDEX_FILE": str(snap / "theirs")}))
+            return text(box.git("commit-tree", "-p", head, "-m", "staged", tree, env=_WHO))
+        except GitError as error:
+            self.notes.append(f"what was staged at the end could not be read: {error.stderr[:200]}")
+            return None
+
+    def _describe(self, inbox: Path, taken: dict[str, str], chosen: Chosen, shot: Snapshot) -> Results:
+        results = super()._describe(inbox, {k: v for k, v in taken.items() if k != STAGED}, chosen, shot)
+        staged = taken.get(STAGED)
+        return msgspec.structs.replace(results, refs=results.refs | ({STAGED: staged} if staged else {}))
+
+    def _box(self, git_dir: Path) -> Box:
+        box = super()._box(git_dir)
+        return msgspec.structs.replace(box, ro=(*box.ro, self.inplace.top))

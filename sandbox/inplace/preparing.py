@@ -1,0 +1,155 @@
+"""Make what a session in place needs. The person's repository is only read."""
+
+import hashlib
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from sandbox.inplace.guarding import configured, passages, repositories_in
+from sandbox.inplace.model import Guarded, InPlace
+from sandbox.workspace.carry import changes, commit_changes
+from sandbox.workspace.creating import _lean_on_inside_paths, _skeleton, _write_refs
+from sandbox.workspace.extras import _beneath, _pathspecs
+from sandbox.workspace.git import OURS, GitError, git, lines
+from sandbox.workspace.model import Workspace, WorkspaceError, absolute, carried_subject, namespace
+from sandbox.workspace.secrets import secret_name
+from sandbox.workspace.source import Source, inspect
+
+_UNDER_WAY = {
+    "MERGE_HEAD": "a merge",
+    "rebase-merge": "a rebase",
+    "rebase-apply": "a rebase or `git am`",
+    "CHERRY_PICK_HEAD": "a cherry-pick",
+    "REVERT_HEAD": "a revert",
+    "BISECT_LOG": "a bisect",
+    "index.lock": "another git command",
+}
+EMPTY_FILE, EMPTY_FOLDER = "empty", "empty.d"
+
+
+def create(repo: Path, dest: Path, session: str, *, hide: Sequence[str] = ()) -> InPlace:
+    """Prepare a session in the working tree that `repo` lies in; its own files go to the folder `dest`.
+
+    `hide` are paths or globs that must not be seen. Files that are not committed and look like secrets by
+    their name are not seen either. Raises WorkspaceError; then nothing is left at `dest`.
+    """
+    namespace(session)
+    source = inspect(repo)
+    if os.path.lexists(dest):
+        raise WorkspaceError(f"{dest}: exists already")
+    _ready(source)
+    try:
+        return _create(source, dest, session, hide)
+    except (GitError, OSError) as error:
+        shutil.rmtree(dest, ignore_errors=True)
+        raise WorkspaceError(f"{source.top}: cannot be worked in: {error}") from error
+    except BaseException:
+        shutil.rmtree(dest, ignore_errors=True)
+        raise
+
+
+def _ready(source: Source) -> None:
+    if os.path.islink(os.path.join(source.top, ".git")):
+        raise WorkspaceError(f"{source.top}/.git is a symbolic link: leave out --in-place")
+    for name, what in _UNDER_WAY.items():
+        if os.path.lexists(os.path.join(source.git_dir, name)):
+            raise WorkspaceError(
+                f"{source.top}: {what} is under way; finish it first, or leave out --in-place"
+            )
+
+
+def _create(source: Source, dest: Path, session: str, hide: Sequence[str]) -> InPlace:
+    dest.mkdir(parents=True, mode=0o700)
+    (dest / EMPTY_FILE).touch(mode=0o444)
+    (dest / EMPTY_FOLDER).mkdir(mode=0o555)
+    found = changes(source)
+    private = _skeleton(source, dest / "tree")
+    base = source.head
+    if found.paths and found.head == source.head:
+        subject = carried_subject(session) + "\n"
+        base = commit_changes(source, private, found.paths, subject)
+    refs = _write_refs(source, private, source.head)
+    loose = lines(git(source.top, "ls-files", "-z", "--others", "--directory"))
+    hidden, masks = _hide(source, loose, dest, hide)
+    _copy_index(source, private)
+    _skip(source, private, hidden)
+    _lean_on_inside_paths(source, private)
+    guarded = _guarded(source, loose, private) + masks
+    return InPlace(
+        workspace=Workspace(
+            session=session,
+            repo=source.top,
+            git_dir=source.git_dir,
+            common_dir=source.common_dir,
+            objects=source.objects,
+            alternates=source.alternates,
+            clone=absolute(dest / "tree"),
+            object_format=source.object_format,
+            prefix=source.prefix,
+            branch=source.branch,
+            start=source.head,
+            base=base,
+            refs=refs,
+            hidden=hidden,
+            skipped=found.skipped,
+            notes=_notes(masks),
+        ),
+        pointer=os.path.isfile(os.path.join(source.top, ".git")),
+        guarded=tuple(guarded),
+        passages=passages(source.top, guarded),
+        entries=entries_digest(source.top),
+    )
+
+
+def entries_digest(top: str) -> str:
+    """A digest of the person's index entries; refreshed times in the index do not count."""
+    return hashlib.sha256(git(top, "ls-files", "--stage", "-z")).hexdigest()
+
+
+def _copy_index(source: Source, private: Path) -> None:
+    folder = Path(source.git_dir)
+    for path in (folder / "index", *folder.glob("sharedindex.*")):
+        if path.is_file():
+            shutil.copyfile(path, private / path.name)
+
+
+def _guarded(source: Source, loose: Sequence[bytes], private: Path) -> list[Guarded]:
+    folders = (path for path in loose if path.endswith(b"/"))
+    nested = [
+        path for path in folders if os.path.lexists(os.path.join(os.fsencode(source.top), path, b".git"))
+    ]
+    listed = [*repositories_in(source, nested, private), *configured(source)]
+    return list({one.path: one for one in listed}.values())
+
+
+def _hide(
+    source: Source, loose: Sequence[bytes], dest: Path, patterns: Sequence[str]
+) -> tuple[tuple[bytes, ...], list[Guarded]]:
+    """Tracked paths that are not to be seen, and a mask for each path that is there.
+
+    `loose` are paths that are not tracked, wholly untracked folders as one.
+    """
+    top = Path(source.top)
+    specs = [spec for pattern in patterns for spec in _pathspecs(pattern)]
+    tracked = tuple(dict.fromkeys(lines(git(top, "ls-files", "-z", "--", *specs)))) if specs else ()
+    paths = [top / os.fsdecode(path) for path in tracked]
+    for pattern in patterns:
+        paths += [top / p for p in _beneath(top, pattern if "/" in pattern else f"**/{pattern}")]
+    shaped = (path for path in loose if not path.endswith(b"/") and secret_name(path) is not None)
+    paths += [top / os.fsdecode(path) for path in shaped]
+    there = [path for path in dict.fromkeys(paths) if path.exists() and not path.is_symlink()]
+    empty = {True: str(dest / EMPTY_FOLDER), False: str(dest / EMPTY_FILE)}
+    return tracked, [Guarded(path=str(path), source=empty[path.is_dir()]) for path in there]
+
+
+def _skip(source: Source, private: Path, hidden: tuple[bytes, ...]) -> None:
+    """Let git inside see no change in what is masked."""
+    if hidden:
+        env = {**OURS, "GIT_DIR": str(private), "GIT_WORK_TREE": source.top}
+        listing = b"".join(path + b"\0" for path in hidden)
+        git(source.top, "update-index", "--skip-worktree", "-z", "--stdin", env=env, stdin=listing)
+
+
+def _notes(masks: Sequence[Guarded]) -> tuple[str, ...]:
+    return (f"{len(masks)} files appear empty inside: hidden, or secret-shaped",) if masks else ()
