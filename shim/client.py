@@ -1,9 +1,8 @@
-#!/usr/bin/python3 -ISE
 """Stands in front of a tool inside the sandbox: announces the command, then becomes the real tool.
 
-Python 3.9, and of the standard library only what needs no import time: sys, posix, _socket. The protocol is
-described in protocol.py, the table for times without a gatekeeper in offline.py. It holds no secret and
-guards nothing: who avoids it still stands before the namespace and the proxy.
+Started by stub.py. Python 3.9, and of the standard library only what needs no import time: sys, posix,
+_socket. The protocol is described in protocol.py, the table for times without a gatekeeper in offline.py. It
+holds no secret and guards nothing: who avoids it still stands before the namespace and the proxy.
 """
 
 import _socket
@@ -298,7 +297,3 @@ def _given(option: bytes, given: "list[bytes]") -> bool:
         if len(option) == 2 and not word.startswith(b"--") and option[1:] in word:
             return True
     return False
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,9 +1,9 @@
 """The client in front of a tool, in Python and compiled: one table of tests for both."""
 
+import ast
 import os
 import socket
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -339,27 +339,38 @@ def test_without_its_table_nothing_runs(stand: Stand) -> None:
 
 
 def test_the_python_client_imports_almost_nothing(tmp_path: Path) -> None:
+    install(tmp_path / "bin", ("git",), client=client_source())
     done = subprocess.run(
-        [sys.executable, "-ISE", "-X", "importtime", str(client_source())],
-        env={"PATH": "/nowhere"}, capture_output=True, text=True, timeout=20, check=False,
-    )  # fmt: skip
+        [str(SYSTEM_PYTHON), "-ISE", "-X", "importtime", str(tmp_path / "bin" / "git")],
+        env={"PATH": "/nowhere"},
+        capture_output=True,
+        text=True,
+        timeout=20,
+        check=False,
+    )
+    assert done.returncode == 127
     imported = {
         line.rsplit("|", 1)[-1].strip()
         for line in done.stderr.splitlines()
         if line.startswith("import time:")
     }
-    assert "_socket" in imported
+    assert {"_socket", "sekisho_client"} <= imported
     assert not imported & {"socket", "re", "enum", "json", "os", "site", "typing", "shlex", "selectors"}
 
 
-def test_the_python_client_keeps_to_python_3_9() -> None:
-    import ast
+def test_the_python_client_is_kept_compiled(tmp_path: Path) -> None:
+    install(tmp_path / "bin", ("git",), client=client_source())
+    assert list((tmp_path / "bin" / ".client" / "__pycache__").glob("sekisho_client.*.pyc"))
 
-    text = client_source().read_text()
-    ast.parse(text, feature_version=(3, 9))
-    assert text.startswith("#!/usr/bin/python3 -ISE\n")
-    imports = [node for node in ast.walk(ast.parse(text)) if isinstance(node, (ast.Import, ast.ImportFrom))]
-    assert {alias.name for node in imports for alias in node.names} == {"sys", "posix", "_socket"}
+
+def test_the_python_client_keeps_to_python_3_9() -> None:
+    imported: set[str] = set()
+    for path in (client_source(), client_source().with_name("stub.py")):
+        tree = ast.parse(path.read_text(), feature_version=(3, 9))
+        imports = [node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
+        imported |= {alias.name for node in imports for alias in node.names}
+    assert imported == {"sys", "posix", "_socket", "sekisho_client"}
+    assert client_source().with_name("stub.py").read_text().startswith("#!/usr/bin/python3 -ISE\n")
 
 
 def test_both_clients_announce_the_same_variables() -> None:
