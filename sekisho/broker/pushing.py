@@ -140,7 +140,13 @@ def _with_ancestry(action: Action, held: HeldPush) -> Action:
         {**entry, "force": None if (known := forward.get(entry["ref"])) is None else not known}
         for entry in action.detail["refs"]
     ]
-    return msgspec.structs.replace(action, effect=Effect.EXTERNAL, detail={**action.detail, "refs": refs})
+    # What a force push replaced is back only if somebody still has it.
+    forced = any(entry["op"] == "update" and entry["force"] is not False for entry in refs)
+    answers = action.answers
+    if forced:
+        answers = msgspec.structs.replace(answers, reversible=False)
+    detail = {**action.detail, "refs": refs}
+    return msgspec.structs.replace(action, effect=Effect.EXTERNAL, detail=detail, answers=answers)
 
 
 def _denied(store: Store, state: SessionState, push: Push, decision: Decision) -> Reply:
