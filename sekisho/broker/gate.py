@@ -15,9 +15,10 @@ from netpolicy.observe import NeedBody, observe
 from netpolicy.ports import Attempt, Begin, Body, Collect, Pass, Refuse, Reply
 from netpolicy.request import Request
 from netpolicy.signed import signature
-from sekisho.broker import carrying, credentials, holding, live, pushing
+from sekisho.broker import carrying, credentials, holding, live, pushing, toolcalls
 from sekisho.broker.door import Door
 from sekisho.broker.holding import Held
+from sekisho.broker.rates import Meter
 from sekisho.broker.replies import refusal_reply
 from sekisho.broker.state import SessionState, is_own
 from sekisho.broker.waiting import OVER, Wait, Waiting
@@ -43,6 +44,7 @@ class Gate:
         self._door = door
         self._sessions: dict[str, SessionState] = {}
         self.waiting = Waiting(self._now)
+        self._meter = Meter()
         self._repeats: dict[tuple[str, str, str], int] = {}
 
     def add(self, state: SessionState) -> None:
@@ -75,6 +77,8 @@ class Gate:
             wait = Wait(hold=held.hold, seconds=state.config.wait, connected=connected)
             return live.push(self.waiting, held, whole, body, wait)
         decision = judge(seen, state.policy, state.context)
+        if (unfit := toolcalls.unfit(state.policy, state.schemas, whole.body or b"", decision)) is not None:
+            return self._deny(state, whole, unfit)
         if self._needs_login(state, decision):
             await state.logins.ask(request.scheme, _authority(request))
         if (answered := self._at_once(state, whole, decision)) is not None:
@@ -132,7 +136,13 @@ class Gate:
                 path=request.path.replace("git-receive-pack", "git-upload-pack"),
                 advertise=True,
             )
-        return self._pass(state, request, action)
+        return self._over(state, request, decision) or self._pass(state, request, action)
+
+    def _over(self, state: SessionState, request: Request, decision: Decision) -> Refuse | None:
+        """The refusal of what is past a rate or a budget; None where it was counted and may pass."""
+        own = decision.action.verb in FETCHES and is_own(state, decision.action.target)
+        past = self._meter.refused(state.id, state.world, request, decision, own=own)
+        return None if past is None else self._deny(state, request, past)
 
     def _needs_login(self, state: SessionState, decision: Decision) -> bool:
         """Whether a fetch from the person's own remote still waits for the helpers to be asked."""
@@ -174,6 +184,8 @@ class Gate:
         self, state: SessionState, request: Request, body: Body, decision: Decision
     ) -> Pass | Refuse:
         """A write that policy calls harmless: on record before it leaves."""
+        if (over := self._over(state, request, decision)) is not None:
+            return over
 
         def note() -> None:
             data = {

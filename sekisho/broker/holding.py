@@ -4,12 +4,14 @@ Runs in a worker thread: it writes blobs and waits for the disk.
 """
 
 import secrets
+from collections.abc import Mapping
+from pathlib import Path
 
 import msgspec
 
 from netpolicy.ports import Body, Reply
 from netpolicy.request import Request
-from sekisho.broker import artifact, evidence
+from sekisho.broker import artifact, evidence, rehearsal
 from sekisho.broker.artifact import Act
 from sekisho.broker.replies import refusal_reply
 from sekisho.broker.state import SessionState
@@ -19,6 +21,7 @@ from sekisho.core.refusal import Refusal, of_decision, standard
 from sekisho.core.repeats import body_digest, fingerprint
 from sekisho.core.verdict import Decision
 from sekisho.store.holds import Hold
+from sekisho.store.records import draft
 from sekisho.store.store import Store
 
 LIVE = (State.PENDING, State.APPROVED, State.EXECUTING)
@@ -44,9 +47,18 @@ def hold_request(store: Store, state: SessionState, request: Request, body: Body
     done = store.ledger.stored_response(state.id, operation, artifact.digest(act))
     if done is not None and "status" in (done.result or {}):  # one that was never sent has no answer
         return Held(reply=replay(store, done))
-    held = same_operation(store, state, operation) or _new(store, state, act, body, decision, operation)
-    refusal = of_decision(decision, hold=held.id, count=held.count)
-    return Held(reply=refusal_reply(refusal, request), hold=held.id, digest=held.digest, refusal=refusal)
+    if (held := same_operation(store, state, operation)) is not None:
+        return _held(request, decision, held)
+    return _rehearsed(store, state, request, act, body, decision, operation)
+
+
+def _denied(store: Store, state: SessionState, request: Request, decision: Decision) -> Held:
+    data = {"code": decision.code, "reason": decision.reason, "action": decision.action}
+    subject = f"{decision.action.verb} {decision.action.target}"
+    entry = draft(session=state.id, kind="act.denied", subject=subject, data=msgspec.to_builtins(data))
+    store.journal.append(entry)
+    refusal = of_decision(decision)
+    return Held(reply=refusal_reply(refusal, request), refusal=refusal)
 
 
 def decided_reply(store: Store, request: Request, hold: Hold) -> Reply:
@@ -105,13 +117,38 @@ def hold_live(
 ) -> Held:
     """Hold a request that only its own call can carry. Never the hold of another call. Raises StoreBroken."""
     act = msgspec.structs.replace(artifact.http_act(request, body, state.transport), live=signature)
-    held = _new(store, state, act, body, decision, f"live {secrets.token_hex(16)}")
-    refusal = of_decision(decision, hold=held.id, count=held.count)
-    return Held(reply=refusal_reply(refusal, request), hold=held.id, digest=held.digest, refusal=refusal)
+    return _rehearsed(store, state, request, act, body, decision, f"live {secrets.token_hex(16)}")
+
+
+def _held(request: Request, decision: Decision, hold: Hold) -> Held:
+    refusal = of_decision(decision, hold=hold.id, count=hold.count)
+    return Held(reply=refusal_reply(refusal, request), hold=hold.id, digest=hold.digest, refusal=refusal)
+
+
+def _rehearsed(
+    store: Store,
+    state: SessionState,
+    request: Request,
+    act: artifact.HttpAct,
+    body: Body,
+    decision: Decision,
+    operation: str,
+) -> Held:
+    """A new hold, once the dry runs that policy asks for went well; else a denial."""
+    shown = rehearsal.rehearse(state.policy, Path(state.config.clone), decision)
+    if isinstance(shown, Decision):
+        return _denied(store, state, request, shown)
+    return _held(request, decision, _new(store, state, act, body, decision, operation, shown))
 
 
 def _new(
-    store: Store, state: SessionState, act: artifact.HttpAct, body: Body, decision: Decision, operation: str
+    store: Store,
+    state: SessionState,
+    act: artifact.HttpAct,
+    body: Body,
+    decision: Decision,
+    operation: str,
+    rehearsed: Mapping[str, object],
 ) -> Hold:
     if body.path is not None:
         store.blobs.put_file(body.path)
@@ -120,7 +157,7 @@ def _new(
     shown = evidence.of_request(decision, act, _beginning(body), purpose=state.purpose())
     if act.live:
         shown["warnings"] = [f"signed for this moment ({act.live}): it can be sent only while its call waits"]
-    return put(store, state, decision.action, act, shown, operation)
+    return put(store, state, decision.action, act, {**shown, **rehearsed}, operation)
 
 
 def _beginning(body: Body) -> bytes | None:

@@ -2,12 +2,13 @@
 
 import hashlib
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from netpolicy.world import World, of_policy
 from sandbox.saferead import read_file
-from sekisho.broker import settings
+from sekisho.broker import settings, toolcalls
 from sekisho.broker.artifact import Transport
 from sekisho.broker.config import SessionConfig
 from sekisho.broker.logins import Logins
@@ -22,7 +23,8 @@ PURPOSE_LIMIT = 16 * 1024
 
 class SessionState(msgspec.Struct, frozen=True, kw_only=True):
     """`world` is what observing may know, `context` what judging may know, `transport` how approved acts
-    reach their hosts. `policy_blob` is the digest of `policy_text` in the blobs, once `keep` was called."""
+    reach their hosts. `schemas` are those of policy's tools.
+    `policy_blob` is the digest of `policy_text` in the blobs, once `keep` was called."""
 
     config: SessionConfig
     policy: Policy
@@ -33,6 +35,7 @@ class SessionState(msgspec.Struct, frozen=True, kw_only=True):
     transport: Transport
     roots: bytes
     logins: Logins
+    schemas: dict[str, Any] = {}
 
     @property
     def id(self) -> str:
@@ -77,6 +80,7 @@ def load_state(config: SessionConfig) -> SessionState:
         transport=Transport(resolve=policy.network.resolve, ca=hashlib.sha256(roots).hexdigest()),
         roots=roots,
         logins=Logins(config.project),
+        schemas=toolcalls.pin(policy, Path(config.folder)),
     )
 
 

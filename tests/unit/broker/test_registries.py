@@ -47,7 +47,8 @@ FILES = {
     ),
     "home/.m2/settings.xml": (
         (
-            "<settings><!-- <url>https://no.corp.test</url> --><mirrors><mirror><url> https://mvn.corp.test/m2 </url>"
+            "<settings><!-- <url>https://no.corp.test</url> --><mirrors><mirror>"
+            "<url> https://mvn.corp.test/m2 </url>"
             "</mirror></mirrors></settings>"
         ),
         {"mvn.corp.test": "maven"},
