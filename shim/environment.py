@@ -29,7 +29,8 @@ def environment_effects(call: Call) -> None:
                     name, f"{name} makes {call.name} do what a file or library says", code="environment"
                 )
     path = call.state.text("PATH")
-    if path is not None and any(_unsafe(folder) for folder in path.split(":")):
+    given = call.context.environment.get("PATH")  # the session's own is not the command's doing
+    if path is not None and path != given and any(_unsafe(folder) for folder in path.split(":")):
         call.unknown("PATH", "programs would come from a folder of the project", code="environment")
 
 

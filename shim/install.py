@@ -68,12 +68,10 @@ def _python_client(folder: Path, program: bytes) -> None:
     module = folder / "sekisho_client.py"
     module.write_bytes(program)
     module.chmod(0o444)
-    code = "import py_compile, sys; py_compile.compile(sys.argv[1], invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)"
+    code = (
+        "import py_compile, sys; "
+        "py_compile.compile(sys.argv[1], invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)"
+    )
+    command = [_INTERPRETER, "-IS", "-c", code, str(module)]
     with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-        subprocess.run(
-            [_INTERPRETER, "-IS", "-c", code, str(module)],
-            env={},
-            capture_output=True,
-            timeout=30,
-            check=False,
-        )
+        subprocess.run(command, env={}, capture_output=True, timeout=30, check=False)
