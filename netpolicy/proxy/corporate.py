@@ -6,12 +6,15 @@ Reads the usual variables of the person's environment, outside; the sandbox's ar
 import urllib.request
 from base64 import b64encode
 from collections.abc import Callable, Collection, Mapping
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 import msgspec
-from mitmproxy.net.server_spec import ServerSpec
 
 from netpolicy.address import parse_literal
+
+if TYPE_CHECKING:
+    from mitmproxy.net.server_spec import ServerSpec
 
 
 class CorporateProxy(msgspec.Struct, frozen=True, kw_only=True):
@@ -22,12 +25,12 @@ class CorporateProxy(msgspec.Struct, frozen=True, kw_only=True):
     authorization: str | None = None
     exempt: str = ""  # NO_PROXY
 
-    def via(self, pinned: Collection[str] = ()) -> Callable[[str], ServerSpec | None]:
+    def via(self, pinned: Collection[str] = ()) -> "Callable[[str], ServerSpec | None]":
         """Which proxy leads to a host: none to a literal address, a pinned or an exempt name."""
         spec: ServerSpec = ("http", (self.host, self.port))
         direct = frozenset(name.lower() for name in pinned)
 
-        def choose(host: str) -> ServerSpec | None:
+        def choose(host: str) -> "ServerSpec | None":
             name = host.lower().removesuffix(".")
             if name in direct or _is_literal(name) or self._is_exempt(name):
                 return None

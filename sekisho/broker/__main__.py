@@ -7,16 +7,18 @@ It ends when the launcher says so, or when the launcher is gone: then it also fi
 import asyncio
 import contextlib
 import logging
+import os
 import socket
 import sys
 from pathlib import Path
 from typing import Any
 
+from netpolicy.proxy.corporate import CorporateProxy, from_environment
 from netpolicy.proxy.listener import Kind, Listener
 from netpolicy.proxy.names import Names
 from netpolicy.proxy.proxy import Proxy
 from netpolicy.proxy.resolver import Resolver
-from netpolicy.proxy.settings import Settings
+from netpolicy.proxy.settings import Settings, direct
 from sandbox.network import local_name
 from sekisho.broker import carrying, finish, notes
 from sekisho.broker.announced import Announcements
@@ -106,12 +108,25 @@ async def _announcements(door: Door, state: SessionState, sockets: dict[str, soc
 
 def _proxy(gate: Gate, state: SessionState) -> Proxy:
     config = state.config
+    way_out = _way_out(state)
     settings = Settings(
-        authority=Path(config.authority), roots=Path(config.roots), spool=Path(config.folder, "spool")
+        authority=Path(config.authority),
+        roots=Path(config.roots),
+        spool=Path(config.folder, "spool"),
+        via=way_out.via(state.policy.network.resolve) if way_out else direct,
+        via_authorization=way_out.authorization if way_out else None,
     )
     settings.spool.mkdir(mode=0o700, exist_ok=True)
     resolver = Resolver(state.policy.network.resolve)
     return Proxy(gate, settings, resolver, lambda reason: notes.add(state.folder, reason))
+
+
+def _way_out(state: SessionState) -> CorporateProxy | None:
+    try:
+        return from_environment(os.environ)
+    except ValueError as error:
+        notes.add(state.folder, f"{error}; connections are made directly")
+        return None
 
 
 def _listeners(sockets: dict[str, socket.socket], state: SessionState) -> list[Listener]:

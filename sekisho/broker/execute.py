@@ -6,14 +6,15 @@ sent ends as `unknown`, which closes its target until a person has looked.
 """
 
 import asyncio
+import os
 import subprocess
 from pathlib import Path
 from typing import BinaryIO
 
 import msgspec
 
-from netpolicy.proxy.resolver import NotDialled, Resolver
-from sekisho.broker import artifact, credentials, send_http, send_push
+from netpolicy.proxy.resolver import NotDialled
+from sekisho.broker import artifact, credentials, reaching, send_http, send_push
 from sekisho.broker.artifact import CommandAct, HttpAct, PushAct, Transport
 from sekisho.broker.outgoing import Tampered, outgoing
 from sekisho.core.lifecycle import State
@@ -61,15 +62,14 @@ def execute(store: Store, hold_id: str, *, interactive: bool = False) -> Outcome
         raise
 
 
-def _dial(scheme: str, host: str, port: int, transport: Transport) -> tuple[str, int]:
+def _dial(host: str, port: int, transport: Transport) -> reaching.Way:
     """One look-up, judged; that address is dialled and no other."""
     try:
-        found = asyncio.run(Resolver(transport.resolve).addresses(host, port))
+        return asyncio.run(reaching.find(host, port, transport.resolve, os.environ))
     except NotDialled as refused:
         raise NotExecuted(refused.why) from refused
     except OSError as error:
         raise NotExecuted(f"{host} could not be looked up: {error}") from error
-    return found[0]
 
 
 def _ca_file(store: Store, transport: Transport) -> str | None:
@@ -88,14 +88,14 @@ def _policy(store: Store, hold: Hold) -> Policy | None:
 
 
 def _http(store: Store, hold: Hold, act: HttpAct) -> Outcome:
-    address = _dial(act.scheme, act.host, act.port, act.transport)
+    way = _dial(act.host, act.port, act.transport)
     tls = send_http.trust(_ca_file(store, act.transport))
     headers = _approved_headers(store, hold, act)
     body = _body(store, act)
     try:
         store.ledger.consume(hold.id, None, artifact.digest(act))
         try:
-            result = send_http.send(act, body, address=address, tls=tls, headers=headers)
+            result = send_http.send(act, body, address=way.address, tls=tls, headers=headers, via=way.proxy)
         except send_http.NotSent as error:
             return _finish(store, hold, State.FAILED, f"not sent: {error}", {"error": str(error)})
         except send_http.Uncertain as error:
@@ -212,8 +212,11 @@ def _never_connected(output: str) -> bool:
 def _reach(store: Store, act: PushAct, project: str, *, interactive: bool) -> send_push.Reach:
     scheme, host, port = artifact.push_host(act)
     web = scheme in ("http", "https")
+    way = _dial(host, port, act.transport) if web else None
     return send_push.Reach(
-        address=_dial(scheme, host, port, act.transport) if web else None,
+        # Behind a corporate proxy git asks that one, which it finds where we do.
+        address=way.address if way and way.proxy is None else None,
+        direct=host in act.transport.resolve,
         ca_file=_ca_file(store, act.transport),
         project=project,
         interactive=interactive,

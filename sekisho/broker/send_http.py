@@ -4,11 +4,13 @@ import http.client
 import re
 import socket
 import ssl
+from io import IOBase
 from typing import BinaryIO
 from urllib.parse import urlsplit
 
 import msgspec
 
+from netpolicy.proxy.corporate import CorporateProxy
 from sekisho.broker.artifact import HttpAct
 
 TIMEOUT = 60.0  # seconds without a byte
@@ -51,15 +53,16 @@ def send(
     address: tuple[str, int],
     tls: ssl.SSLContext,
     headers: tuple[tuple[str, str], ...] = (),
+    via: CorporateProxy | None = None,
 ) -> HttpResult:
-    """Send `act` to `address`; `headers` replace those of the same name.
+    """Send `act` to `address`, through a tunnel of `via` if given; `headers` replace those of the same name.
 
     Redirects are not followed: another address is another act. Raises NotSent or Uncertain.
     """
     head = _head(act, headers)
     try:
-        sock = _connect(act, address, tls)
-    except OSError as error:
+        sock = _connect(act, address, tls, via)
+    except (OSError, http.client.HTTPException) as error:
         raise NotSent(f"cannot connect to {act.host}: {error}") from error
     with sock:
         try:
@@ -71,15 +74,41 @@ def send(
             raise Uncertain(f"the connection to {act.host} broke: {error!r}") from error
 
 
-def _connect(act: HttpAct, address: tuple[str, int], tls: ssl.SSLContext) -> socket.socket:
-    plain = socket.create_connection(address, timeout=TIMEOUT)
-    if act.scheme != "https":
-        return plain
+def _connect(
+    act: HttpAct, address: tuple[str, int], tls: ssl.SSLContext, via: CorporateProxy | None
+) -> socket.socket:
+    plain = socket.create_connection((via.host, via.port) if via else address, timeout=TIMEOUT)
     try:
+        if via:
+            _open_tunnel(plain, address, via)
+        if act.scheme != "https":
+            return plain
         return tls.wrap_socket(plain, server_hostname=act.host)
-    except OSError:
+    except BaseException:
         plain.close()
         raise
+
+
+def _open_tunnel(sock: socket.socket, address: tuple[str, int], via: CorporateProxy) -> None:
+    """RFC 9110, 9.3.6. Raises OSError where the proxy says no."""
+    host, port = address
+    name = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    login = f"Proxy-Authorization: {via.authorization}\r\n" if via.authorization else ""
+    sock.sendall(f"CONNECT {name} HTTP/1.1\r\nHost: {name}\r\n{login}\r\n".encode("latin-1"))
+    # Unbuffered: not a byte of what follows the head may be taken from the socket.
+    with sock.makefile("rb", buffering=0) as file:
+        line = _line(file)
+        while _line(file).strip():
+            continue
+    if line.split(b" ", 2)[1:2] != [b"200"]:
+        raise OSError(f"the proxy {via.host} answered {line.decode('latin-1').strip()}")
+
+
+def _line(file: IOBase) -> bytes:
+    line: bytes = file.readline(1 << 16)
+    if not line.endswith(b"\n"):
+        raise ConnectionError("the proxy's answer was cut off")
+    return line
 
 
 def _head(act: HttpAct, replaced: tuple[tuple[str, str], ...]) -> bytes:

@@ -28,12 +28,16 @@ class PushResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Reach(msgspec.Struct, frozen=True, kw_only=True):
-    """How to reach the remote: the address that was checked (None: ssh or a proxy decides), and roots."""
+    """How to reach the remote: the address that was checked (None: ssh or a proxy decides), and roots.
+
+    `direct`: no proxy of the person's may lead there, as the address was pinned.
+    """
 
     address: tuple[str, int] | None
     ca_file: str | None = None
     project: str | None = None
     interactive: bool = False
+    direct: bool = False
 
 
 def _git(repository: Path, reach: Reach, act: PushAct, *command: str) -> subprocess.CompletedProcess[bytes]:
@@ -92,6 +96,8 @@ def _person_settings(project: str | None) -> list[tuple[str, str]]:
 def _pin(act: PushAct, reach: Reach) -> list[tuple[str, str]]:
     """Dial the checked address and no other; trust what the policy trusts."""
     settings = [("http.sslCAInfo", reach.ca_file)] if reach.ca_file else []
+    if reach.direct:
+        settings.append(("http.proxy", ""))  # git-config(1): an empty one switches all proxies off
     scheme, host, port = push_host(act)
     if reach.address is None or scheme not in ("http", "https"):
         return settings
