@@ -1,4 +1,4 @@
-"""The view a container starts from: the image is the system, people, names and private folders are ours. Pure."""
+"""The view a container starts from: the image is the system; people, names and folders are ours. Pure."""
 
 from collections.abc import Mapping
 

@@ -53,7 +53,7 @@ def view(mounts: Sequence[Mount]) -> View:
     tmpfs = [mount for mount in left if mount.kind is MountKind.TMPFS]
     return View(
         binds=tuple(mount for mount in left if mount.kind in BINDS),
-        tmpfs=(*tmpfs, *_parents(files, rest)),
+        tmpfs=(*tmpfs, *_parents([m for m in left if m.kind in BINDS or m in files], trees, rest)),
         files=tuple(files),
         trees=tuple(trees),
         masked=tuple(m.target for m in kernel if _masks(m)),
@@ -130,13 +130,15 @@ def _first_below(folder: str, path: str) -> str:
     return os.path.join(folder, os.path.relpath(path, folder).split("/")[0])
 
 
-def _parents(files: Sequence[Mount], mounts: Sequence[Mount]) -> list[Mount]:
-    """Folders between a private folder and a file in it: made by the engine they would belong to root."""
+def _parents(inner: Sequence[Mount], trees: Sequence[Tree], mounts: Sequence[Mount]) -> list[Mount]:
+    """Folders between a private folder and a mount in it: made by the engine they would belong to root."""
     made: dict[str, Mount] = {}
     taken = {mount.target for mount in mounts}
-    for file in files:
+    for file in inner:
         holder = _holder(file, mounts)
         parent = os.path.dirname(file.target)
+        if any(below(file.target, tree.target) for tree in trees):
+            continue
         while holder is not None and holder.kind is MountKind.TMPFS and below(parent, holder.target):
             if parent not in taken:
                 made[parent] = Mount(
