@@ -28,7 +28,8 @@ class Authority(msgspec.Struct, frozen=True, kw_only=True):
 def ensure(folder: Path) -> Authority:
     """The authority in `folder`, made if it is not there; safe to call from several processes.
 
-    Raises OSError, also for a key that others could read, and ValueError for one that cannot be read.
+    Raises OSError, also for a key that others could read, and ValueError for one that cannot be read or
+    does not belong to the certificate.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with locked(folder):
@@ -39,6 +40,7 @@ def ensure(folder: Path) -> Authority:
         if not certificate_file.exists():
             content = key_file.read_bytes()
             write_whole(certificate_file, content[content.index(b"-----BEGIN CERTIFICATE") :], 0o644)
+        _check_pair(key_file, certificate_file)
         _check_valid(certificate_file)
     return Authority(folder=folder, certificate=certificate_file)
 
@@ -67,6 +69,19 @@ def _check_private(key_file: Path) -> None:
     status = key_file.stat()
     if status.st_uid != os.geteuid() or status.st_mode & 0o077:
         raise PermissionError(f"{key_file} must belong to you alone (mode 0600)")
+
+
+def _check_pair(key_file: Path, certificate_file: Path) -> None:
+    """A half that was put in place by hand: every client would refuse what the proxy presents."""
+    try:
+        if certificate_file.read_bytes().strip() not in key_file.read_bytes():
+            raise ValueError("the key file holds another certificate")
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(key_file)
+    except (ssl.SSLError, ValueError) as error:
+        raise ValueError(
+            f"key and certificate of the authority in {key_file.parent} do not belong together ({error}); "
+            "remove the folder to get a new one"
+        ) from error
 
 
 def _check_valid(certificate_file: Path) -> None:

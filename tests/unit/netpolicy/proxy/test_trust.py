@@ -51,6 +51,21 @@ def test_lost_certificate_comes_back_from_the_key_file(authority: ca.Authority) 
     assert ca.ensure(authority.folder).certificate.read_bytes() == before
 
 
+def test_certificate_of_another_authority_is_noticed(tmp_path: Path, authority: ca.Authority) -> None:
+    authority.certificate.write_bytes(ca.ensure(tmp_path / "other").certificate.read_bytes())
+    with pytest.raises(ValueError, match="do not belong together"):
+        ca.ensure(authority.folder)
+
+
+def test_key_of_another_authority_is_noticed(tmp_path: Path, authority: ca.Authority) -> None:
+    key_file = authority.folder / "mitmproxy-ca.pem"
+    other = (ca.ensure(tmp_path / "other").folder / "mitmproxy-ca.pem").read_bytes()
+    begin = b"-----BEGIN CERTIFICATE"
+    key_file.write_bytes(other.partition(begin)[0] + begin + key_file.read_bytes().partition(begin)[2])
+    with pytest.raises(ValueError, match="do not belong together"):
+        ca.ensure(authority.folder)
+
+
 def test_bundle_holds_the_roots_the_extras_and_ours(tmp_path: Path, authority: ca.Authority) -> None:
     extra = root(tmp_path / "corp.pem")
     files = trust_files(tmp_path / "trust", authority, extra=[extra], roots=root(tmp_path / "root.pem"))
