@@ -1,24 +1,45 @@
 """What a person is told when a session has ended."""
 
 import json as jsonlib
+import os
 import sys
+from typing import TextIO
 
 from sekisho.broker.launch import Ended
 from sekisho.core.display import one_line
 
+ORDINARY = "the command ended"
+
 
 def report_end(ended: Ended, *, json: bool) -> None:
-    """A few lines on standard error; with `json` one line on standard output besides."""
-    for line in lines(ended):
-        print(line, file=sys.stderr)
+    """A few lines on standard error; with `json` one line on standard output besides.
+
+    Whoever no longer reads them (`| head`, a terminal that was closed) changes no exit status.
+    """
+    _write(sys.stderr, "".join(f"{line}\n" for line in lines(ended)))
     if json:
-        print(jsonlib.dumps(summary(ended)))
+        _write(sys.stdout, jsonlib.dumps(summary(ended)) + "\n")
+
+
+def _write(stream: TextIO | None, text: str) -> None:
+    if stream is None:
+        return
+    try:
+        stream.write(text)
+        stream.flush()
+    except OSError:
+        # What is left in the buffer would be tried again at exit, with a message and status 120.
+        nothing = os.open("/dev/null", os.O_WRONLY | os.O_CLOEXEC)
+        os.dup2(nothing, stream.fileno())
+        os.close(nothing)
 
 
 def lines(ended: Ended) -> list[str]:
     """Held first: it is what a person has to do something about."""
     handoff = ended.handoff
     said = [f"sekisho: session {handoff.session} ended with status {ended.status}"]
+    if handoff.ended_because != ORDINARY:
+        said.append(f"  why: {one_line(handoff.ended_because)}")
     said += [f"  held {act.id}: {one_line(act.operation)} {one_line(act.target)}" for act in handoff.held]
     if handoff.held:
         said.append("  decide: sekisho approvals show ID")

@@ -18,6 +18,7 @@ from sekisho.store.store import Store
 if TYPE_CHECKING:
     from sandbox.errors import EnclosureError
     from sekisho.broker.launch import Ended, Request
+    from sekisho.broker.settings import Pinned
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -94,7 +95,7 @@ def run(
     )
     _check_files(handoff, record)
     with opened() as store:
-        pinned = chosen_policy(store, project, policy)
+        pinned = _policy(store, project, policy)
         continues = _continued(store, from_session)
         request = Request(
             argv=tuple(command),
@@ -113,6 +114,15 @@ def run(
 
     report_end(ended, json=json)
     raise typer.Exit(ended.status)
+
+
+def _policy(store: Store, project: Path, named: Path | None) -> "Pinned":
+    try:
+        return chosen_policy(store, project, named)
+    except EOFError as error:
+        raise Trouble(
+            "the policy was not trusted: there was no answer", why=NOTHING_RAN, status=USAGE
+        ) from error
 
 
 def _run(store: Store, request: "Request") -> "Ended":
