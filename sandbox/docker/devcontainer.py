@@ -44,8 +44,8 @@ _ARGUMENTS = {
     "--group-add": "a group may own a socket of this machine",
 }
 _HARMLESS = ("--name", "--hostname", "-h", "--init", "--rm", "--label", "-l", "--shm-size", "--ulimit",
-             "--user", "-u", "--memory", "-m", "--cpus", "--workdir", "-w", "--platform", "--pull", "--tty", "-t",
-             "--interactive", "-i", "--env", "-e")  # fmt: skip
+             "--user", "-u", "--memory", "-m", "--cpus", "--workdir", "-w", "--platform", "--pull", "--tty",
+             "-t", "--interactive", "-i", "--env", "-e")  # fmt: skip
 _IGNORED = ("onCreateCommand", "updateContentCommand", "postCreateCommand", "postStartCommand",
             "postAttachCommand", "initializeCommand", "remoteUser", "containerUser", "forwardPorts",
             "mounts", "workspaceMount", "workspaceFolder")  # fmt: skip
