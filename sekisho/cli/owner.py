@@ -31,7 +31,7 @@ class Owner(msgspec.Struct, frozen=True, kw_only=True):
     gid: int
     name: str
     home: str
-    shell: str
+    login_shell: str
 
 
 def become_owner(where: Path) -> None:
@@ -76,13 +76,13 @@ def _owner(top: Path) -> Owner:
     try:
         account = pwd.getpwuid(folder.st_uid)
     except KeyError:
-        return Owner(uid=folder.st_uid, gid=folder.st_gid, name="", home="", shell="")
+        return Owner(uid=folder.st_uid, gid=folder.st_gid, name="", home="", login_shell="")
     return Owner(
         uid=account.pw_uid,
         gid=account.pw_gid,
         name=account.pw_name,
         home=account.pw_dir,
-        shell=account.pw_shell,
+        login_shell=account.pw_shell,
     )
 
 
@@ -100,7 +100,7 @@ def environment_of(owner: Owner, environ: Mapping[str, str]) -> dict[str, str]:
             instead=f"set SEKISHO_HOME to a folder that belongs to user {owner.uid}",
             status=USAGE,
         )
-    named = {"USER": owner.name, "LOGNAME": owner.name, "SHELL": owner.shell}
+    named = {"USER": owner.name, "LOGNAME": owner.name, "SHELL": owner.login_shell}
     return kept | {"HOME": home} | {key: value for key, value in named.items() if value}
 
 

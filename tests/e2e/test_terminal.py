@@ -44,7 +44,8 @@ class Person:
 
     def end(self) -> tuple[int, str]:
         """Exit status and all that was still printed."""
-        rest = self.sees(pexpect.EOF)
+        self.child.expect(pexpect.EOF)
+        rest = self.child.before or ""
         self.child.close()
         assert self.child.exitstatus is not None, f"ended by signal {self.child.signalstatus}: {rest}"
         return self.child.exitstatus, rest
@@ -186,6 +187,7 @@ def test_a_closed_terminal_ends_the_session_with_a_handoff(world: World) -> None
     person = Person(world.sekisho, world.repository, *run(world, "bash", "-c", script))
     person.sees("ready")
     pid = person.child.pid
+    assert pid is not None
     below = descendants(pid)
     assert below
     os.close(person.child.child_fd)
