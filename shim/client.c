@@ -19,6 +19,8 @@
 #ifndef SEKISHO_SOCKET
 #define SEKISHO_SOCKET "/run/sekisho/agent.sock"
 #endif
+#define SEKISHO_CLIENTS "/run/sekisho/bin" /* where this program is at home, also when it covers /usr/bin/git */
+#define SEKISHO_REAL "/run/sekisho/real" /* the programs that are covered */
 #define DEADLINE_MS 1000
 #define MAX_FRAME (1024 * 1024)
 #define MAX_ANSWER 65536
@@ -92,6 +94,26 @@ static char *find_tool(const char *name, const char *cwd, const struct stat *own
         if (!path[length]) return NULL;
         path += length + 1;
     }
+}
+
+/* What a link is a link to, by name; the name itself for what is no link. */
+static const char *linked(const char *path) {
+    static char target[4096];
+    ssize_t length = readlink(path, target, sizeof target - 1);
+    if (length < 0) return path;
+    target[length] = 0;
+    char *slash = strrchr(target, '/');
+    return slash ? slash + 1 : target;
+}
+
+/* The real program where this one lies over it; git's own names (git-upload-pack) are links to git. */
+static char *covered(const char *name) {
+    char *candidate = joined(SEKISHO_REAL, strlen(SEKISHO_REAL), name);
+    if (access(candidate, X_OK) == 0) return candidate;
+    free(candidate);
+    if (strncmp(name, "git-", 4) != 0) return NULL;
+    candidate = joined(SEKISHO_REAL, strlen(SEKISHO_REAL), "git");
+    return access(candidate, X_OK) == 0 ? candidate : NULL;
 }
 
 /* -- asking ------------------------------------------------------------------------------------------- */
@@ -402,6 +424,8 @@ int main(int argc, char **argv) {
     char *directory = end == path ? strdup("/") : end ? strndup(path, end - path) : strdup(".");
     int known = directory && identity(directory, &folder);
     char *tool = find_tool(name, cwd, &own, known ? &folder : NULL);
+    if (!tool) tool = covered(name);
+    if (!tool) tool = covered(linked(path));
     enum answer answer = NONE;
     if (request(&payload, tool, cwd, argc, argv, name)) answer = ask(&payload, &status, &text);
     if (answer == REFUSE) {
@@ -411,6 +435,7 @@ int main(int argc, char **argv) {
     if (answer == RUN) return become(tool, name, argv);
     table_path = joined(directory, strlen(directory), ".offline");
     table = read_file(table_path, &size);
+    if (!table) table = read_file(SEKISHO_CLIENTS "/.offline", &size);
     if (table && !gated(table, size, name, argc, argv)) return become(tool, name, argv);
     say("sekisho: the gatekeeper does not answer, so %s is not run: it could change something outside or lose work.\n"
         "Local work goes on. Leave this step for the handoff; do not try it again now.", name);

@@ -3,8 +3,9 @@
 
 import sys
 
-sys.path.insert(0, (sys.argv[0].rpartition("/")[0] or ".") + "/.client")
+# Beside the name it was called by; where it covers a program of /usr/bin, in its home.
+sys.path[:0] = [(sys.argv[0].rpartition("/")[0] or ".") + "/.client", "/run/sekisho/bin/.client"]
 
-import sekisho_client  # type: ignore[import-not-found]
+import sekisho_client  # type: ignore[import-not-found]  # noqa: E402
 
 sys.exit(sekisho_client.main())

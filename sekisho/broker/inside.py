@@ -88,7 +88,7 @@ def enclosure(parts: Parts, environ: Mapping[str, str]) -> Enclosure:
             *workspace_mounts(parts.workspace, top),
             *_own_files(parts),
             *trust_mounts(parts.trust),
-            *shimming.mounts(parts.session),
+            *shimming.mounts(parts.session, tools.path),
             *shown.mounts,
         ),
         env=env,

@@ -17,7 +17,10 @@ from shim.install import client_source, install
 
 FOLDER = "/run/sekisho/bin"
 SOCKET = "/run/sekisho/agent.sock"
+REAL = "/run/sekisho/real"
 NAME = "agent.sock"
+# Called by absolute path, too (login shells, `env -i`); others are found by PATH or are absent.
+COVERED = ("git", "curl", "wget", "gh")
 
 
 @contextmanager
@@ -60,9 +63,19 @@ def _version() -> str:
     return total.hexdigest()[:16]
 
 
-def mounts(session: str) -> list[Mount]:
-    """Clients and socket as they appear inside. Raises StoreBroken or OSError."""
-    return [
-        Mount(kind=MountKind.RO, source=str(shim_folder()), target=FOLDER),
+def mounts(session: str, path: str) -> list[Mount]:
+    """Clients and socket as they appear inside, also over the absolute paths of COVERED.
+
+    `path` is the PATH by which the real programs are found. Raises StoreBroken or OSError.
+    """
+    clients = shim_folder()
+    made = [
+        Mount(kind=MountKind.RO, source=str(clients), target=FOLDER),
         Mount(kind=MountKind.RO, source=str(socket_path(session, NAME)), target=SOCKET),
     ]
+    for name in COVERED:
+        if (found := shutil.which(name, path=path)) is not None:
+            real = os.path.realpath(found)
+            made.append(Mount(kind=MountKind.RO, source=real, target=f"{REAL}/{name}"))
+            made.append(Mount(kind=MountKind.RO, source=str(clients / name), target=real))
+    return made
