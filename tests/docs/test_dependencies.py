@@ -15,7 +15,9 @@ def _declared(requirements: list[str]) -> dict[str, str]:
 
 
 def _said(header: str) -> dict[str, tuple[str, str]]:
-    return {row[0]: (row[1].strip("`"), row[2]) for row in page("docs/dependencies.md").rows(header)}
+    rows = list(page("docs/dependencies.md").rows(header))
+    assert len({row[0] for row in rows}) == len(rows)
+    return {row[0]: (row[1].strip("`"), row[2]) for row in rows}
 
 
 def test_every_dependency_has_a_reason_and_its_range() -> None:
