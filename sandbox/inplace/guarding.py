@@ -14,15 +14,32 @@ from sandbox.workspace.git import git, lines
 from sandbox.workspace.model import WorkspaceError
 from sandbox.workspace.source import Source, inspect
 
+MOST_FOLDERS = 200_000
 _DEPTH = 8  # submodules of submodules
 
 
-def repositories_in(source: Source, nested: Sequence[bytes], private: Path) -> Iterator[Guarded]:
-    """The git folders of repositories below the top. `nested` are raw paths of those that are not tracked;
-    `private` is the session's git folder, in which room is made for those that belong below it."""
-    for path in nested:
-        yield from _repository(Path(source.top, os.fsdecode(path)), source, private, 0)
+def repositories_in(source: Source, private: Path) -> Iterator[Guarded]:
+    """The git folders of repositories below the top, tracked or not, ignored or not.
+
+    `private` is the session's git folder, in which room is made for those that belong below it.
+    """
+    for path in _nested(source.top):
+        yield from _repository(path, source, private, 0)
     yield from _submodules(Path(source.top), source, private, 0)
+
+
+def _nested(top: str) -> Iterator[Path]:
+    """Folders below the top with a `.git` of their own. Raises WorkspaceError past the limit."""
+    for count, (folder, folders, names) in enumerate(os.walk(top)):
+        if count > MOST_FOLDERS:
+            raise WorkspaceError(
+                f"{top} has more than {MOST_FOLDERS} folders, too many to look for repositories in; "
+                f"leave out --in-place"
+            )
+        if folder != top and (".git" in folders or ".git" in names):
+            yield Path(folder)
+        if ".git" in folders:
+            folders.remove(".git")
 
 
 def _submodules(top: Path, source: Source, private: Path, depth: int) -> Iterator[Guarded]:

@@ -75,7 +75,7 @@ def _create(source: Source, dest: Path, session: str, hide: Sequence[str]) -> In
     _copy_index(source, private)
     _skip(source, private, hidden)
     _lean_on_inside_paths(source, private)
-    guarded = _guarded(source, loose, private) + masks
+    guarded = _guarded(source, private) + masks
     return InPlace(
         workspace=Workspace(
             session=session,
@@ -114,12 +114,8 @@ def _copy_index(source: Source, private: Path) -> None:
             shutil.copyfile(path, private / path.name)
 
 
-def _guarded(source: Source, loose: Sequence[bytes], private: Path) -> list[Guarded]:
-    folders = (path for path in loose if path.endswith(b"/"))
-    nested = [
-        path for path in folders if os.path.lexists(os.path.join(os.fsencode(source.top), path, b".git"))
-    ]
-    listed = [*repositories_in(source, nested, private), *configured(source)]
+def _guarded(source: Source, private: Path) -> list[Guarded]:
+    listed = [*repositories_in(source, private), *configured(source)]
     return list({one.path: one for one in listed}.values())
 
 

@@ -3,7 +3,6 @@
 import os
 from pathlib import Path
 
-
 from sandbox import throwaway
 from sandbox.inplace import InPlace, create, mounts
 from tests.support.git import run_git
