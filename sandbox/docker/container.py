@@ -39,7 +39,8 @@ class Container:
         wanted = {"stdin": int(stdin), "stdout": 1, "stderr": 1, "stream": 1}
         with self._named():
             wrapped = self.engine.client.attach_socket(self.id, params=wanted)
-        stream = wrapped._sock.dup()
+        stream = wrapped._sock.dup()  # the one that is left: the SDK's own would go with its answer
+        wrapped._response.raw.close()
         stream.settimeout(None)
         return stream  # type: ignore[no-any-return]
 
