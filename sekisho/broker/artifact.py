@@ -11,6 +11,7 @@ import msgspec
 
 from netpolicy.ports import Body
 from netpolicy.request import Request
+from sekisho.broker.movable import Reference
 from sekisho.core.token import canonical
 
 # RFC 9110, 7.6.1: these belong to one connection, not to the message. Content-Length and Expect are
@@ -40,9 +41,17 @@ class Transport(msgspec.Struct, frozen=True, kw_only=True):
     proxy: str | None = None
 
 
+class Bound(msgspec.Struct, frozen=True, kw_only=True):
+    """Something movable that an act refers to, and the ids that it named when the act was held."""
+
+    reference: Reference
+    values: tuple[str, ...]
+
+
 class HttpAct(msgspec.Struct, frozen=True, kw_only=True, tag="http"):
     """A request to be sent. `body` is the sha256 of a blob, None for no body; `size` in bytes.
 
+    `bound` is what it refers to that must not have moved when it is sent.
     `live` names the signature because of which only its own call can carry it; empty for none.
     """
 
@@ -57,6 +66,7 @@ class HttpAct(msgspec.Struct, frozen=True, kw_only=True, tag="http"):
     transport: Transport = Transport()
     credential: str | None = None
     live: str = ""
+    bound: tuple[Bound, ...] = ()
 
     @property
     def url(self) -> str:
@@ -118,7 +128,9 @@ def http_act(request: Request, body: Body, transport: Transport, credential: str
 
 def digest(act: Act) -> str:
     """`sha256:` and hex, over the canonical JSON of what would leave."""
-    fields = {k: v for k, v in msgspec.to_builtins(act).items() if k not in _NOT_THE_ACT}
+    fields = {
+        k: v for k, v in msgspec.to_builtins(act).items() if k not in _NOT_THE_ACT and (v or k != "bound")
+    }
     return "sha256:" + hashlib.sha256(canonical(fields)).hexdigest()
 
 

@@ -14,11 +14,11 @@ from typing import BinaryIO
 import msgspec
 
 from netpolicy.proxy.resolver import NotDialled
-from sekisho.broker import artifact, credentials, reaching, send_http, send_push
+from sekisho.broker import artifact, credentials, reaching, rereading, send_http, send_push
 from sekisho.broker.artifact import CommandAct, HttpAct, PushAct, Transport
 from sekisho.broker.outgoing import Tampered, outgoing
 from sekisho.core.lifecycle import State
-from sekisho.core.policy import Policy
+from sekisho.core.policy import BUILTIN, Policy
 from sekisho.store.errors import LedgerError, StoreBroken, Trouble, Void
 from sekisho.store.holds import Hold
 from sekisho.store.store import Store
@@ -91,6 +91,7 @@ def _http(store: Store, hold: Hold, act: HttpAct) -> Outcome:
     way = _dial(act.host, act.port, act.transport)
     tls = send_http.trust(_ca_file(store, act.transport))
     headers = _approved_headers(store, hold, act)
+    _check_references(store, hold, act)
     body = _body(store, act)
     try:
         store.ledger.consume(hold.id, None, artifact.digest(act))
@@ -107,6 +108,18 @@ def _http(store: Store, hold: Hold, act: HttpAct) -> Outcome:
         if body is not None:
             body.close()
     return _answered(store, hold, result)
+
+
+def _check_references(store: Store, hold: Hold, act: HttpAct) -> None:
+    """What the act refers to must be what it was when it was held."""
+    if not act.bound:
+        return
+    try:
+        why = rereading.moved(store, _policy(store, hold) or BUILTIN, act)
+    except rereading.CannotRead as error:
+        raise NotExecuted(f"what it refers to cannot be read again: {error}") from error
+    if why is not None:
+        raise NotExecuted(f"what it refers to moved: {why}", void=True)
 
 
 def _body(store: Store, act: HttpAct) -> BinaryIO | None:

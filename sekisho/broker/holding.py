@@ -3,6 +3,7 @@
 Runs in a worker thread: it writes blobs and waits for the disk.
 """
 
+import hashlib
 import secrets
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,7 +12,7 @@ import msgspec
 
 from netpolicy.ports import Body, Reply
 from netpolicy.request import Request
-from sekisho.broker import artifact, evidence, rehearsal
+from sekisho.broker import artifact, evidence, rehearsal, rereading
 from sekisho.broker.artifact import Act
 from sekisho.broker.replies import refusal_reply
 from sekisho.broker.state import SessionState
@@ -44,12 +45,21 @@ def hold_request(store: Store, state: SessionState, request: Request, body: Body
     """Hold a request; or answer a repeat of an executed one from what was stored. Raises StoreBroken."""
     act = artifact.http_act(request, body, state.transport)
     operation = _operation(decision.action, act, body)
-    done = store.ledger.stored_response(state.id, operation, artifact.digest(act))
+    wanted = rereading.refers_to(act, body.data, state.world)
+    digest = _digest_of_repeat(store, state, operation) if wanted.references else artifact.digest(act)
+    done = store.ledger.stored_response(state.id, operation, digest)
     if done is not None and "status" in (done.result or {}):  # one that was never sent has no answer
         return Held(reply=replay(store, done))
     if (held := same_operation(store, state, operation)) is not None:
         return _held(request, decision, held)
     return _rehearsed(store, state, request, act, body, decision, operation)
+
+
+def _digest_of_repeat(store: Store, state: SessionState, operation: str) -> str:
+    """The digest of the last executed act of the same operation: what it was bound to has moved since."""
+    states = (State.DONE, State.FAILED)
+    done = store.ledger.list(states=states, project=state.config.project, fingerprint=operation)
+    return next((hold.digest for hold in reversed(done) if hold.session == state.id), "")
 
 
 def _denied(store: Store, state: SessionState, request: Request, decision: Decision) -> Held:
@@ -138,6 +148,12 @@ def _rehearsed(
     shown = rehearsal.rehearse(state.policy, Path(state.config.clone), decision)
     if isinstance(shown, Decision):
         return _denied(store, state, request, shown)
+    if not act.live:  # what is signed cannot be changed, and its own call carries it
+        state.keep(store)
+        act, data, told = rereading.bind(store, state.policy, act, body.data, state.world)
+        shown = {**shown, **told}
+        if data is not None:
+            body = Body(size=len(data), sha256=hashlib.sha256(data).hexdigest(), data=data)
     return _held(request, decision, _new(store, state, act, body, decision, operation, shown))
 
 
