@@ -42,25 +42,35 @@ ATTACKS = {
     "an evil module made": f"mkdir -p $D/modules/evil; {CONFIG} >$D/modules/evil/config",
     "locks left": "touch $D/config.lock $D/HEAD.lock $D/packed-refs.lock $D/index.lock",
     "every ref moved": "for r in $(git for-each-ref --format='%(refname)'); do git update-ref $r v1; done; "
-    + "git pack-refs --all; echo v1 >$D/packed-refs",
+    "git pack-refs --all; echo v1 >$D/packed-refs",
     "every branch deleted": "git checkout -q --detach; git branch --format='%(refname:short)' | "
-    + "xargs -n1 git branch -D; git reflog expire --expire=now --all; git gc -q --prune=now",
+    "xargs -n1 git branch -D; git reflog expire --expire=now --all; git gc -q --prune=now",
     "shared objects poisoned": "rm -rf /run/sekisho/objects/*; "
-    + "for f in /run/sekisho/objects/*/*; do echo x >$f; done",
+    "for f in /run/sekisho/objects/*/*; do echo x >$f; done",
     "siblings pruned": "git worktree prune -v; git worktree list; rm -rf $D/worktrees",
     "a rebase plan planted": "mkdir -p $D/rebase-merge; echo 'exec ./evil' >$D/rebase-merge/git-rebase-todo",
 }
 
 
-@pytest.fixture(params=KINDS)
-def top(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+ALL = "\n".join(f"( {attack} )" for attack in ATTACKS.values())
+CASES = [*(("plain", attack) for attack in ATTACKS.values()), *((kind, ALL) for kind in KINDS)]
+NAMES = [*ATTACKS, *(f"all of them, {kind}" for kind in KINDS)]
+
+
+@pytest.fixture(autouse=True)
+def _private_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "home").mkdir()
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    return make(request.param, tmp_path)
 
 
-@pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS.keys())
-def test_the_persons_git_is_as_it_was(top: Path, tmp_path: Path, attack: str) -> None:
+def outside_of_results(git: Path) -> dict[str, bytes]:
+    """Names of a git folder beside those that a take-over may add."""
+    return {n: h for n, h in listing(git).items() if not n.startswith(("objects/", "refs/", "logs/"))}
+
+
+@pytest.mark.parametrize("kind, attack", CASES, ids=NAMES)
+def test_the_persons_git_is_as_it_was(tmp_path: Path, kind: str, attack: str) -> None:
+    top = make(kind, tmp_path)
     (top / "mine.txt").write_text("m\n")
     folders = (real_git(top), common_git(top))
     before, seen = [listing(folder) for folder in folders], status(top)
@@ -70,18 +80,15 @@ def test_the_persons_git_is_as_it_was(top: Path, tmp_path: Path, attack: str) ->
     assert [listing(folder) for folder in folders] == before
     assert (top / ".git").is_file() is bool(pointer)
     assert not pointer or (top / ".git").read_bytes() == pointer
-    for name in ("x", "evil"):
-        (top / name).unlink(missing_ok=True)
+    (top / "x").unlink(missing_ok=True)
     assert status(top) == seen
     run_git("config", "probe.a", "b", cwd=top)  # no lock is in the way
 
 
-@pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS.keys())
-def test_what_comes_back_runs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, attack: str) -> None:
-    (tmp_path / "home").mkdir()
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    top = make("plain", tmp_path)
-    before = {name for name in listing(top / ".git") if not name.startswith(("objects/", "refs/", "logs/"))}
+@pytest.mark.parametrize("kind, attack", CASES, ids=NAMES)
+def test_what_comes_back_runs_nothing(tmp_path: Path, kind: str, attack: str) -> None:
+    top = make(kind, tmp_path)
+    names = outside_of_results(common_git(top)).keys()
     refs = run_git("for-each-ref", "refs/heads", "refs/tags", cwd=top).stdout
     marker = tmp_path / "marker"
     place = Place(top, tmp_path)
@@ -93,10 +100,9 @@ def test_what_comes_back_runs_nothing(tmp_path: Path, monkeypatch: pytest.Monkey
     for argv in (("status",), ("diff", "HEAD"), ("log", "-p", "-2"), ("checkout", "-q", "--", "evil")):
         run_git(*argv, cwd=top, check=False)
     assert not marker.exists()
-    after = {name for name in listing(top / ".git") if not name.startswith(("objects/", "refs/", "logs/"))}
-    assert after <= before | {"ORIG_HEAD"}
-    others = [row for row in refs.splitlines() if not row.endswith("refs/heads/main")]
-    assert all(row in run_git("for-each-ref", cwd=top).stdout for row in others)
+    assert outside_of_results(common_git(top)).keys() <= names | {"ORIG_HEAD", "logs"}
+    now = run_git("for-each-ref", cwd=top).stdout
+    assert [row for row in refs.splitlines() if not row.endswith("refs/heads/main") and row not in now] == []
     run_git("fsck", cwd=top)
 
 
@@ -115,9 +121,7 @@ class Nested:
 
 
 @pytest.fixture
-def nested(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Nested:
-    (tmp_path / "home").mkdir()
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+def nested(tmp_path: Path) -> Nested:
     return Nested(tmp_path)
 
 
@@ -170,9 +174,7 @@ def test_credentials_of_submodules_are_not_told(tmp_path: Path, nested: Nested) 
     )
 
 
-def test_hooks_in_the_tree_cannot_be_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "home").mkdir()
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+def test_hooks_in_the_tree_cannot_be_changed(tmp_path: Path) -> None:
     person = Person.with_repository(tmp_path / "repo")
     person.write("dev/hooks/pre-commit", "#!/bin/sh\n")
     person.write("dev/git.cfg", "[a]\nb=c\n")
