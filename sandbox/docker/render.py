@@ -33,6 +33,8 @@ MASKED = (
     ),
 )  # fmt: skip
 READ_ONLY = ("/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys")
+# Where the engine puts its init; what is mounted there would hide it.
+HOLDING_INIT = ("/sbin", "/usr", "/usr/sbin")
 # Set by the engine on its own.
 ENGINE_ENV = ("HOSTNAME", "TERM", "container")
 PERIOD = 1_000_000_000  # nano cpus of one core
@@ -80,12 +82,14 @@ def body(
         raise ValueError(f"network must be none or prepared, not {spec.network!r}")
     if not spec.argv or any("\0" in text for text in (*spec.argv, *spec.env, *spec.env.values())):
         raise ValueError(f"not a command: {spec.argv!r}")
+    shown = view(spec.mounts)
+    init = traits.init and not any(mount.target in HOLDING_INIT for mount in shown.binds)
     return {
         "Image": image.id,
         "Hostname": spec.hostname,
         "User": f"{spec.uid}:{spec.gid}",
         "WorkingDir": spec.workdir,
-        "Entrypoint": ["/bin/sh", "-c", ENTRY if traits.init else ENTRY_AS_INIT, "sekisho"],
+        "Entrypoint": ["/bin/sh", "-c", ENTRY if init else ENTRY_AS_INIT, "sekisho"],
         "Cmd": list(spec.argv),
         "Env": environment(spec.env, image.env),
         "Labels": dict(labels or {}),
@@ -97,7 +101,7 @@ def body(
         "AttachStderr": True,
         "Healthcheck": {"Test": ["NONE"]},
         "StopSignal": "SIGTERM",
-        "HostConfig": _host(spec, view(spec.mounts), image, sources, traits),
+        "HostConfig": _host(spec, shown, image, sources, traits) | {"Init": init},
     }
 
 
@@ -123,7 +127,6 @@ def _host(spec: Enclosure, shown: View, image: Image, sources: Sources, traits: 
         ],
         # Ports below 1024 stay closed to an ordinary user, as in any namespace.
         "Sysctls": {"net.ipv4.ip_unprivileged_port_start": "1024"},
-        "Init": traits.init,
         "Mounts": _mounts(shown, sources),
         "Tmpfs": _tmpfs(spec, shown, image),
         "LogConfig": {"Type": "none"},  # output is attached; a log would fill the disk
