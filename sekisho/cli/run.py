@@ -110,9 +110,11 @@ def run(
             record=record,
         )
         ended = _run(store, request)
+    from sekisho.broker.signals import keeping
     from sekisho.cli.ending import report_end
 
-    report_end(ended, json=json)
+    with keeping():
+        report_end(ended, json=json)
     raise typer.Exit(ended.status)
 
 

@@ -173,7 +173,7 @@ def test_ctrl_c_again_and_again_does_not_cost_the_results(world: World) -> None:
         assert live.says() == "ready"
         for _ in range(6):
             live.process.send_signal(signal.SIGINT)
-            time.sleep(0.15)
+            time.sleep(0.1)
         session = live.end()
     assert session.status == 130
     assert session.handoff["changed_files"] == ["kept.txt"]
