@@ -1,11 +1,13 @@
 """argv -> Action, and shell text -> Action. Pure: nothing is run, files are seen through `Context`."""
 
-from sekisho.core.action import Action, Effect
+import msgspec
+
+from sekisho.core.action import Action, Effect, Reach
 from shim.bash.state import State
 from shim.bash.walk import Walker
 from shim.bash.words import Unreadable
 from shim.call import ANSWERS, Call
-from shim.context import Context
+from shim.context import Context, Place
 from shim.judge import Judge, judged_shell
 from shim.text import shown
 
@@ -62,6 +64,10 @@ def _finished(judge: Judge, command: str, broken: str = "") -> Action:
             answers=ANSWERS[effect],
             detail={"command": command[:2000]},
         )
+    answers = worst.answers
+    if worst.effect is Effect.UNKNOWN and judge.context.place is Place.SANDBOX:
+        # What it changes stays inside, and what it sends must still pass the proxy.
+        answers = msgspec.structs.replace(answers, reach=Reach.SANDBOX)
     others = sorted({action.effect.value for action in judge.actions})
     detail = {**worst.detail, "command": command[:2000], "effects": others}
     return Action(
@@ -70,6 +76,6 @@ def _finished(judge: Judge, command: str, broken: str = "") -> Action:
         effect=worst.effect,
         reason=worst.reason,
         code=worst.code,
-        answers=worst.answers,
+        answers=answers,
         detail=detail,
     )

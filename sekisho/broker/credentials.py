@@ -5,11 +5,13 @@ import shlex
 import subprocess
 from collections.abc import Iterable
 
+from netpolicy.presets import shipped
 from sekisho.core.action import Action, Effect
 from sekisho.core.patterns import host_matches, most_specific, specificity
 from sekisho.core.policy import CredentialEntry, Model, Policy
 
 TIMEOUT = 20.0
+SHORTEST_SECRET = 12  # characters; a shorter text is found in innocent requests
 # Where a provider's clients put the key; None is `Authorization: Bearer`.
 _KEY_HEADERS = {"anthropic": "x-api-key", "gemini": "x-goog-api-key"}
 
@@ -70,9 +72,24 @@ def model_header(model: Model) -> tuple[str, str]:
 def for_read(policy: Policy, host: str, port: int, action: Action) -> tuple[tuple[str, str], ...]:
     """The header that a free request gets from the policy, if any. Raises CredentialError."""
     if action.effect is Effect.MODEL:
-        provider = action.detail.get("provider")
+        preset = shipped().find(host)
+        provider = preset.provider if preset is not None else None
         for model in policy.network.model:
-            if model.provider == provider or (model.host and host_matches(model.host, host, port)):
+            if _serves(model, provider, host, port):
                 return (model_header(model),)
     entry = entry_for(policy, host, port, use=("read",))
     return () if entry is None else (header_of(entry),)
+
+
+def _serves(model: Model, provider: str | None, host: str, port: int) -> bool:
+    """Whether a request to a host is a call of this model: by its own host, or the provider's known ones."""
+    if model.host is not None:
+        return host_matches(model.host, host, port)
+    return provider is not None and model.provider == provider
+
+
+def known_secrets(policy: Policy) -> tuple[str, ...]:
+    """Values that must never leave in what the agent sends: those of variables, which are cheap to read."""
+    named = [*(m.key for m in policy.network.model), *(c.value for c in policy.network.credential)]
+    values = (os.environ.get(name.removeprefix("env:"), "") for name in named if name.startswith("env:"))
+    return tuple(value for value in values if len(value) >= SHORTEST_SECRET)

@@ -22,6 +22,7 @@ from sekisho.store import handoff
 from sekisho.store.errors import StoreBroken
 from sekisho.store.handoff import Commit, DeniedAct, DirectAttempt, Handoff
 from sekisho.store.handoff_text import render_markdown
+from sekisho.store.holds import Hold
 from sekisho.store.records import Record, draft
 from sekisho.store.sessions import SessionFolder, SessionRecord, SessionState
 from sekisho.store.store import Store
@@ -119,7 +120,7 @@ def _without_store(made: Handoff, reason: str) -> Handoff:
 
 
 def _with_store(store: Store, made: Handoff) -> Handoff:
-    holds = store.ledger.list(session=made.session)
+    holds = _holds(store, made.session)
     return msgspec.structs.replace(
         made,
         held=tuple(handoff.held_act(hold) for hold in holds if hold.state in WAITING),
@@ -127,6 +128,17 @@ def _with_store(store: Store, made: Handoff) -> Handoff:
         denied=_denied(store.journal.query(session=made.session, kind="act.denied")),
         attempts=_attempts(store.journal.query(session=made.session, kind="attempt.direct")),
     )
+
+
+def _holds(store: Store, session: str) -> list[Hold]:
+    """What this session asked for, also where an earlier one had asked before."""
+    own = list(store.ledger.list(session=session))
+    repeated = {
+        record.subject
+        for record in store.journal.query(kind="hold.repeated")
+        if record.data.get("asked_by") == session
+    }
+    return own + [store.ledger.get(hold_id) for hold_id in sorted(repeated - {hold.id for hold in own})]
 
 
 def _denied(records: list[Record]) -> tuple[DeniedAct, ...]:

@@ -37,6 +37,10 @@ def read_layer(path: Path, *, person: bool = False) -> Layer:
     """Read and check one policy file. Raises PolicyError, also where it cannot be read at all."""
     text = _read(path, LARGEST)
     policy = parse(text, str(path), person=person)
+    if any(entry.profile for entry in policy.network.host):
+        from netpolicy.kinds import JUDGES  # every kind of service, which few policies name
+
+        policy = parse(text, str(path), person=person, profiles=JUDGES)
     files = {
         name: _read(path.parent / name, LARGEST_NAMED) for name in named_files(policy) if _there(path, name)
     }

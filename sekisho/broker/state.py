@@ -8,7 +8,7 @@ import msgspec
 
 from netpolicy.world import World, of_policy
 from sandbox.saferead import read_file
-from sekisho.broker import settings, toolcalls
+from sekisho.broker import credentials, settings, toolcalls
 from sekisho.broker.artifact import Transport
 from sekisho.broker.config import SessionConfig
 from sekisho.broker.logins import Logins
@@ -73,7 +73,7 @@ def load_state(config: SessionConfig) -> SessionState:
         config=config,
         policy=policy,
         policy_text=text,
-        world=of_policy(policy, profiles=config.profiles),
+        world=of_policy(policy, profiles=config.profiles, secrets=credentials.known_secrets(policy)),
         context=Context(remotes=remotes),
         # What a command loses in the clone, a checkpoint brings back.
         command_context=Context(remotes=remotes, checkpointed=True),

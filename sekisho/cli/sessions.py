@@ -277,7 +277,7 @@ def _record(folder: SessionFolder) -> SessionRecord | None:
 
 
 def _length(record: SessionRecord) -> str:
-    return render_duration(round((record.ended or time.time()) - record.started))
+    return render_duration(max(1, round((record.ended or time.time()) - record.started)))
 
 
 def _status(record: SessionRecord) -> str:
