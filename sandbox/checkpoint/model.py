@@ -6,6 +6,8 @@ import msgspec
 
 from sandbox.workspace.model import Workspace
 
+EVERYTHING = (b"/",)  # as `uncovered`: too many paths to name them
+
 
 class CheckpointError(Exception):
     """No checkpoint could be taken, found or restored; the message says why."""
@@ -78,6 +80,8 @@ def known(workspace: Workspace) -> tuple[str, ...]:
 def covers(checkpoint: Checkpoint, paths: Iterable[bytes]) -> bool:
     """Whether all that lies at or below `paths` (raw, relative to the top) is brought back by it."""
     wanted = [path.strip(b"/") for path in paths]
+    if checkpoint.uncovered == EVERYTHING:
+        return not wanted
     return not any(_meet(path, missing) for path in wanted for missing in checkpoint.uncovered)
 
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from sandbox.checkpoint.gitstate import GitState, read_state
-from sandbox.checkpoint.model import Checkpoint, CheckpointError, Subject
+from sandbox.checkpoint.model import EVERYTHING, Checkpoint, CheckpointError, Subject
 from sandbox.checkpoint.points import box, last, locked, repository, save
 from sandbox.errors import EnclosureError
 from sandbox.saferead import read_file
@@ -48,7 +48,7 @@ id_ed25519
 """
 _MOST_RULES = 1 << 20
 _KEPT_REFS = ("refs/heads/", "refs/tags/", "refs/stash")
-_MOST_UNCOVERED = 5000
+_MOST_UNCOVERED = 20_000
 
 # $1: what to seed the index from ("" to keep it), $2: the last tree, $3: a ref for the commit; then words
 # for git. New paths go first: where one took the place of a folder, what was below it is then gone from
@@ -121,13 +121,11 @@ def _take(subject: Subject, store: Path, label: str, deadline: float) -> Checkpo
         head=state.head,
         refs=state.refs,
         index=state.index_digest,
-        uncovered=uncovered[:_MOST_UNCOVERED],
+        uncovered=uncovered if len(uncovered) <= _MOST_UNCOVERED else EVERYTHING,
         notes=_keep_commits(inside, subject, state, before, deadline),
     )
     if before is not None and made.same_state(before) and made.uncovered == before.uncovered:
         return before
-    if len(uncovered) > _MOST_UNCOVERED:
-        raise CheckpointError(f"{len(uncovered)} ignored files and folders would not be covered")
     if state.index is not None and not (kept := store / f"index-{state.index_digest}").exists():
         kept.write_bytes(state.index)
     save(store, made)

@@ -11,16 +11,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from sandbox.checkpoint import Checkpoint, CheckpointError, Subject, covers, of_workspace, points, take
-from sandbox.workspace import Workspace, load
-from sekisho.broker.config import WORKSPACE
+from sandbox.checkpoint import Checkpoint, CheckpointError, Subject, covers, points, take
+from sekisho.broker import place
 from sekisho.broker.state import SessionState
 from sekisho.core.action import Action, Effect
 from sekisho.core.display import one_line
 from sekisho.core.refusal import Refusal, standard
 from shim.protocol import Asked
 
-FOLDER = "checkpoints"
 CODE = "destructive"
 TIMEOUT = 20.0  # seconds that a command waits for its checkpoint
 EVERY = 30.0  # seconds between two for commands of unknown effect
@@ -31,15 +29,15 @@ Note = Callable[[str, str, dict[str, Any]], bool]
 
 def store_of(folder: Path) -> Path:
     """Where the checkpoints of a session folder lie."""
-    return folder / FOLDER
+    return folder / place.CHECKPOINTS
 
 
 def subject_of(folder: Path) -> Subject:
-    """What a session's checkpoints are taken of. Raises CheckpointError where it has no clone."""
+    """What a session's checkpoints are taken of. Raises CheckpointError where there is nothing."""
     try:
-        return of_workspace(load((folder / WORKSPACE).read_bytes(), Workspace))
+        return place.read(folder).subject
     except (OSError, ValueError) as error:
-        raise CheckpointError(f"{folder.name} has no clone of its own: {error}") from error
+        raise CheckpointError(f"{folder.name} has no working tree of its own: {error}") from error
 
 
 def known(folder: Path) -> list[Checkpoint]:

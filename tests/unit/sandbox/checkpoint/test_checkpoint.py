@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.checkpoint import Checkpoint, CheckpointError, covers, load, points
+from sandbox.checkpoint import Checkpoint, CheckpointError, covers, load, points, taking
 from tests.support.needs import needs
 from tests.unit.sandbox.checkpoint.conftest import Bench
 
@@ -133,6 +133,15 @@ def test_covers(path: bytes, expected: bool) -> None:
         uncovered=(b"build/", b"a/b.log"),
     )
     assert covers(checkpoint, [path]) is expected
+
+
+def test_too_many_ignored_paths_cover_nothing_by_name(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(taking, "_MOST_UNCOVERED", 2)
+    for number in range(3):
+        bench.agent.write(f"{number}.log", "x")
+    checkpoint = bench.take()
+    assert not covers(checkpoint, [b"src"])
+    assert covers(checkpoint, [])
 
 
 def test_nested_fsmonitor_and_hooks_do_not_run(bench: Bench, tmp_path: Path) -> None:
