@@ -42,6 +42,15 @@ def _least[T: (int, float)](one: T | None, other: T | None) -> T | None:
     return min(values, default=None)
 
 
+def told_ahead(limits: Limits) -> str:
+    """What the brief says about the time; "" where it is not limited."""
+    if limits.time is None:
+        return ""
+    limit, before = render_duration(limits.time), render_duration(notice(limits.time))
+    where = f"$SEKISHO_OUTBOX/{DECISIONS}/{_FILE}"
+    return f"\nThis session ends after {limit}; {before} before, `{where}` appears. The tree is kept as it is then.\n"
+
+
 def notice(limit: float) -> float:
     """Seconds before the end of `limit` seconds at which it is told."""
     return min(limit / 10, LONGEST_NOTICE)
@@ -137,4 +146,4 @@ def _drop_unread_output() -> None:
         os.close(nothing)
 
 
-__all__ = ["TIME_LIMIT", "Guard", "notice", "strictest"]
+__all__ = ["TIME_LIMIT", "Guard", "notice", "strictest", "told_ahead"]

@@ -15,7 +15,7 @@ from sandbox.spec import Enclosure, Limits
 from sandbox.terminal import is_interactive
 from sekisho.broker import brief, inside
 from sekisho.broker.config import WORKSPACE, SessionConfig
-from sekisho.broker.limiting import strictest
+from sekisho.broker.limiting import strictest, told_ahead
 from sekisho.broker.settings import Pinned, encode
 from sekisho.core.display import one_line
 from sekisho.core.lifecycle import State
@@ -156,4 +156,5 @@ def _tell_skipped(made: workspace.Workspace) -> None:
 def _brief(store: Store, request: Request) -> str:
     holds = store.ledger.list(project=str(request.project))[-MOST_TOLD:]
     decided = [hold for hold in holds if hold.state in TOLD_BEFORE]
-    return brief.render(request.pinned.policy, decided, [h for h in holds if h.state is State.PENDING])
+    waiting = [hold for hold in holds if hold.state is State.PENDING]
+    return brief.render(request.pinned.policy, decided, waiting) + told_ahead(request.all_limits)

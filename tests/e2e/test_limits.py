@@ -17,6 +17,7 @@ from tests.support.unprivileged import OrdinaryUser, ordinary_user
 pytestmark = [pytest.mark.sandbox, needs("bwrap", "git", "bash")]
 
 WORKING = """
+grep "ends after" "$SEKISHO_BRIEF"
 echo one > one.txt; git add one.txt; git commit --quiet -m 'Add one'
 echo two > two.txt; echo three >> one.txt
 trap 'echo told to end; exit 0' TERM
@@ -46,6 +47,7 @@ def late(world: World) -> Session:
 
 
 def test_the_agent_and_the_person_are_told_before(late: Session) -> None:
+    assert "This session ends after 4s" in late.out
     assert "its time limit is 4s" in late.out
     assert "sekisho: 400ms left of the time limit of 4s" in late.err
     assert late.out.index("its time limit") < late.out.index("told to end")
