@@ -77,6 +77,7 @@ class Database:
             conn = self._connection()
             conn.execute("BEGIN IMMEDIATE")
             try:
+                self._refuse_newer(conn)
                 yield conn
                 conn.execute("COMMIT")
             except BaseException:
@@ -147,13 +148,18 @@ class Database:
         (tables,) = conn.execute("SELECT count(*) FROM sqlite_schema").fetchone()
         if tables and application != APPLICATION_ID:
             raise StoreBroken(f"{self.path}: is another program's database", Trouble.CORRUPT)
+        self._refuse_newer(conn)
+        return int(version)
+
+    def _refuse_newer(self, conn: sqlite3.Connection) -> None:
+        """Asked in each write: a newer version may migrate the file while this process lives."""
+        (version,) = conn.execute("PRAGMA user_version").fetchone()
         if version > len(MIGRATIONS):
             raise StoreBroken(
                 f"{self.path}: was written by a newer sekisho (schema {version}, this one knows "
                 f"{len(MIGRATIONS)}); use that version, or set SEKISHO_STATE_DIR to another folder",
                 Trouble.NEWER,
             )
-        return int(version)
 
     def _connection(self) -> sqlite3.Connection:
         conn: sqlite3.Connection | None = getattr(self._local, "conn", None)

@@ -3,92 +3,42 @@
 import json
 import os
 import signal
-import sqlite3
-import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.world import Live, World, command_line, descendants, wait_for
+from tests.e2e.broken import (
+    FIN,
+    OBEY,
+    apart,
+    does,
+    ends,
+    fill,
+    headless,
+    locked,
+    newer,
+    scribbled,
+    small_disk,
+    state,
+)
+from tests.e2e.world import World, command_line, descendants, wait_for
 from tests.support.git import git_output
-from tests.support.needs import needs, skip_or_fail
+from tests.support.needs import needs
 
 pytestmark = [pytest.mark.sandbox, needs("bwrap", "git", "curl")]
-
-# Does what it is told, one line of output for each line of input.
-OBEY = r"""
-while read -r act name; do
-  case $act in
-    work) echo "$name" >> work.txt; git add work.txt; git commit --quiet -m "$name" && echo "did $name";;
-    read) curl -sS -m 20 -o /dev/null -w '%{http_code}\n' "https://api.test/$name" 2>&1;;
-    write) curl -sS -m 20 -d x=1 "https://api.test/$name" 2>&1 | tr '\n' ' '; echo;;
-    push) git push origin "HEAD:refs/heads/$name" 2>&1 | tr '\n' ' '; echo;;
-  esac
-done
-"""
-
-
-FIN = 1  # the kernel counts the end of an earlier read's connection as one byte
-
-
-def does(live: Live, line: str) -> str:
-    live.tell(line)
-    return live.says()
-
-
-def ends(live: Live) -> dict[str, object]:
-    """Close its input; the handoff as JSON."""
-    assert live.process.stdin is not None
-    live.process.stdin.close()
-    live.process.stdin = None
-    return live.end().handoff
-
-
-def state(world: World) -> Path:
-    return world.sekisho.home / "state"
-
-
-@contextmanager
-def locked(world: World) -> Iterator[None]:
-    """Another process keeps the ledger for itself."""
-    with closing(sqlite3.connect(state(world) / "ledger.db", isolation_level=None)) as conn:
-        conn.execute("BEGIN EXCLUSIVE")
-        try:
-            yield
-        finally:
-            conn.execute("ROLLBACK")
-
-
-@contextmanager
-def headless(world: World) -> Iterator[None]:
-    """The journal's head is gone."""
-    head = state(world) / "journal.head"
-    head.rename(head.with_suffix(".away"))
-    try:
-        yield
-    finally:
-        head.with_suffix(".away").rename(head)
-
-
-@contextmanager
-def scribbled(world: World) -> Iterator[None]:
-    """The journal's head is not what was sealed."""
-    head = state(world) / "journal.head"
-    good = head.read_bytes()
-    head.write_bytes(good.replace(b'"seq": ', b'"seq": 9'))
-    try:
-        yield
-    finally:
-        head.write_bytes(good)
 
 
 @pytest.mark.parametrize(
     ("breaks", "reason"),
-    [(locked, "locked"), (headless, "head is missing"), (scribbled, "not sealed")],
-    ids=["locked", "headless", "scribbled"],
+    [
+        (locked, "locked"),
+        (headless, "head is missing"),
+        (scribbled, "not sealed"),
+        (newer, "newer sekisho"),
+    ],
+    ids=["locked", "headless", "scribbled", "newer"],
 )
 def test_a_ledger_in_trouble_stops_writes_and_nothing_else(world: World, breaks: object, reason: str) -> None:
     assert callable(breaks)
@@ -109,8 +59,8 @@ def test_a_ledger_in_trouble_stops_writes_and_nothing_else(world: World, breaks:
         assert "held (H-" in does(live, f"write well-{reason.split()[-1]}")
         handoff = ends(live)
     assert world.upstream.journal.writes() == before
-    assert any(reason in note for note in handoff["gate_broken"])  # type: ignore[attr-defined]
-    assert [commit["subject"] for commit in handoff["commits"]] == ["local"]  # type: ignore[attr-defined]
+    assert any(reason in note for note in handoff["gate_broken"])
+    assert [commit["subject"] for commit in handoff["commits"]] == ["local"]
     assert "the journal is whole" in world.told("audit", "verify").out
 
 
@@ -126,8 +76,8 @@ def test_a_killed_gatekeeper_closes_the_outside_and_comes_back(world: World) -> 
         assert "held (H-" in does(live, "write after")
         handoff = ends(live)
     assert took < 8  # about 1 second on an idle machine
-    assert any("ended unasked" in note for note in handoff["gate_broken"])  # type: ignore[attr-defined]
-    assert len(handoff["held"]) == 2  # type: ignore[arg-type]
+    assert any("ended unasked" in note for note in handoff["gate_broken"])
+    assert len(handoff["held"]) == 2
     assert not [w for w in world.writes() if w["path"] in ("/before", "/after")]
     assert "gatekeeper.restarted" in world.told("audit", "query", "--session", str(handoff["session"])).out
     assert "the journal is whole" in world.told("audit", "verify").out
@@ -224,8 +174,8 @@ def test_a_ledger_damaged_under_way_stops_writes_and_the_work_is_kept(world: Wor
         assert "damaged" in refused
         assert does(live, "read damaged") == "200"
         handoff = ends(live)
-    assert any("damaged" in note for note in handoff["gate_broken"])  # type: ignore[attr-defined]
-    assert [commit["subject"] for commit in handoff["commits"]] == ["damaged"]  # type: ignore[attr-defined]
+    assert any("damaged" in note for note in handoff["gate_broken"])
+    assert [commit["subject"] for commit in handoff["commits"]] == ["damaged"]
     for command in (("approvals", "list"), ("run", "--policy", str(world.policy), "--", "touch", "ran")):
         told = world.told(*command, status=69)
         assert "damaged" in told.err
@@ -234,38 +184,18 @@ def test_a_ledger_damaged_under_way_stops_writes_and_the_work_is_kept(world: Wor
 
 
 @pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
+def disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of 24 MiB."""
-    folder = tmp_path / "small"
-    folder.mkdir()
-    argv = ["mount", "-t", "tmpfs", "-o", "size=24m,mode=0700", "sekisho-test", str(folder)]
-    if os.geteuid() != 0 or subprocess.run(argv, capture_output=True).returncode:
-        skip_or_fail("needs root and the right to mount")
-    yield folder
-    subprocess.run(["umount", "--lazy", str(folder)], check=True)
-
-
-def fill(path: Path) -> None:
-    """Write until there is no room."""
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT)
-    with suppress(OSError):
-        while os.write(fd, bytes(1 << 12)):
-            pass
-    os.close(fd)
+    with small_disk(tmp_path / "small") as folder:
+        yield folder
 
 
 @pytest.mark.root
-def test_a_full_disk_stops_writes_and_is_told(world: World, small_disk: Path) -> None:
-    other = World(
-        world.folder,
-        world.upstream,
-        type(world.sekisho)(world.sekisho.home, world.repository, {"SEKISHO_STATE_DIR": str(small_disk)}),
-        world.repository,
-        world.policy,
-    )
+def test_a_full_disk_stops_writes_and_is_told(world: World, disk: Path) -> None:
+    other = apart(world, disk)
     with other.running(OBEY) as live:
         assert does(live, "read warm") == "200"
-        filler = small_disk / "filler"
+        filler = disk / "filler"
         fill(filler)
         received = world.upstream.received()
         refused = does(live, "write full")
@@ -276,18 +206,15 @@ def test_a_full_disk_stops_writes_and_is_told(world: World, small_disk: Path) ->
         assert does(live, "work room") == "did room"
         assert "held (H-" in does(live, "write room")
         handoff = ends(live)
-    assert len(handoff["held"]) == 1  # type: ignore[arg-type]
+    assert len(handoff["held"]) == 1
 
 
 @pytest.mark.root
-def test_a_disk_that_stays_full_keeps_the_work_for_the_next_command(world: World, small_disk: Path) -> None:
-    sekisho = type(world.sekisho)(
-        world.sekisho.home, world.repository, {"SEKISHO_STATE_DIR": str(small_disk)}
-    )
-    other = World(world.folder, world.upstream, sekisho, world.repository, world.policy)
+def test_a_disk_that_stays_full_keeps_the_work_for_the_next_command(world: World, disk: Path) -> None:
+    other = apart(world, disk)
     with other.running(OBEY) as live:
         assert does(live, "work kept") == "did kept"
-        folder, filler = live.folder_below(small_disk), small_disk / "filler"
+        folder, filler = live.folder_below(disk), disk / "filler"
         fill(filler)
         assert live.process.stdin is not None
         live.process.stdin.close()

@@ -5,6 +5,7 @@ import sqlite3
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -219,3 +220,12 @@ def test_planted_database_is_refused(tmp_path: Path, kind: str) -> None:
     with pytest.raises(StoreBroken) as caught:
         Database(path)
     assert caught.value.trouble is Trouble.UNSAFE
+
+
+def test_a_newer_version_that_comes_while_the_file_is_open_stops_writes(state: Path) -> None:
+    with closing(Database(state / "ledger.db")) as db:
+        with db.transaction() as conn:
+            conn.execute("PRAGMA user_version = 99")
+        with pytest.raises(StoreBroken, match="newer sekisho") as caught, db.transaction():
+            raise AssertionError("a transaction was begun")
+    assert caught.value.trouble is Trouble.NEWER
