@@ -17,6 +17,13 @@ class Throttle(commands.Command):
         self.on = on
 
 
+class BodyClock(commands.Command):
+    """A request body for a host and port begins to come, or (None) has come."""
+
+    def __init__(self, address: tuple[str, int] | None) -> None:
+        self.address = address
+
+
 @dataclass
 class Drain(commands.StartHook):
     """Wait until what was written has left: bodies from disk must not pile up in write buffers."""

@@ -19,7 +19,8 @@ from mitmproxy.connection import ConnectionState, Server
 from mitmproxy.proxy import commands, events
 from mitmproxy.proxy.server import ConnectionIO, LiveConnectionHandler
 
-from netpolicy.proxy.commands import Drain, NextPiece, Throttle
+from netpolicy.ports import Attempt
+from netpolicy.proxy.commands import BodyClock, Drain, NextPiece, Throttle
 from netpolicy.proxy.dialling import DialSite, dial
 from netpolicy.proxy.listener import ListenerMode
 from netpolicy.proxy.resolver import NotDialled
@@ -55,12 +56,11 @@ class GateHandler(LiveConnectionHandler):
 
     async def handle_client(self) -> None:
         """Serve until the connection ends."""
-        loop = asyncio.get_running_loop()
-        self._deadline = loop.call_later(self._site.limits.first_request, self._hang_up)
+        self._set_deadline(self._site.limits.first_request, self._hang_up)
         try:
             await super().handle_client()
         finally:
-            self._deadline.cancel()
+            self._set_deadline(None)
 
     # -- events and commands -----------------------------------------------------------------------
 
@@ -105,6 +105,8 @@ class GateHandler(LiveConnectionHandler):
                 self.close_connection(command.connection, half)
         elif isinstance(command, Throttle):
             self._readable.clear() if command.on else self._readable.set()
+        elif isinstance(command, BodyClock):
+            self._set_body_deadline(command.address)
         else:
             raise RuntimeError(f"unexpected command {command!r}")
 
@@ -116,8 +118,8 @@ class GateHandler(LiveConnectionHandler):
         self._outbox.clear()
 
     def _start_hook(self, command: commands.StartHook) -> None:
-        if command.name == "requestheaders" and self._deadline is not None:
-            self._deadline.cancel()
+        if command.name == "requestheaders":
+            self._set_deadline(None)
         if isinstance(command, Drain):
             self._in_background(self._drained(command))
             return
@@ -175,6 +177,27 @@ class GateHandler(LiveConnectionHandler):
         own = self.transports.get(self.client)
         if not self._readable.is_set() and own is not None and own.handler is asyncio.current_task():
             await self._readable.wait()
+
+    def _set_deadline(self, seconds: float | None, late: Callable[[], None] | None = None) -> None:
+        """The one thing that is being waited for from the client; None once it came."""
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+        if seconds is not None and late is not None:
+            self._deadline = asyncio.get_running_loop().call_later(seconds, late)
+
+    def _set_body_deadline(self, address: tuple[str, int] | None) -> None:
+        if address is None:
+            self._set_deadline(None)
+            return
+        host, port = address
+
+        def late() -> None:
+            attempt = Attempt(protocol="tcp", address=host, port=port, name=host, reason="slow-body")
+            self._site.attempted(self._mode.session, attempt)
+            self._hang_up()
+
+        self._set_deadline(self._site.limits.body, late)
 
     def _hang_up(self) -> None:
         io = self.transports.get(self.client)

@@ -11,6 +11,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     response_head: int = 256 * 1024
     connections: int = 256  # open at once, a session
     first_request: float = 30.0  # from the connection to its first complete request head
+    body: float = 900.0  # a whole request body, however steadily it comes
     idle: float = 1800.0  # without a byte in either direction; long, for models that think
     dial: float = 20.0  # one attempt to connect
     handshake: float = 20.0  # TLS with the upstream

@@ -23,7 +23,7 @@ from mitmproxy.proxy.layers.http._events import (
 from mitmproxy.proxy.layers.http._hooks import HttpRequestHeadersHook, HttpRequestHook
 
 from netpolicy.proxy import upgrades
-from netpolicy.proxy.commands import Drain, Throttle
+from netpolicy.proxy.commands import BodyClock, Drain, Throttle
 from netpolicy.proxy.exchange import KEY, Exchange, Names, request_of
 from netpolicy.proxy.http1 import response_of
 from netpolicy.proxy.listener import Kind, ListenerMode
@@ -137,6 +137,7 @@ class GatedStream(RespondingStream):
             yield from self._answer(self._reply(body_too_large(limit, self.exchange.request)), complete)
             return
         yield from self._continue()
+        yield BodyClock(self._address)
         self.exchange.collect(self._settings.spool, self._settings.limits.spool_memory)
         self.client_state = self.state_collect
 
@@ -155,6 +156,10 @@ class GatedStream(RespondingStream):
         yield SendHttp(RequestHeaders(self.stream_id, self.flow.request, True), self.context.server)
         yield SendHttp(RequestEndOfMessage(self.stream_id), self.context.server)
 
+    @property
+    def _address(self) -> tuple[str, int]:
+        return self.flow.request.data.host, self.flow.request.data.port
+
     def _start_streaming(self) -> layer.CommandGenerator[None]:
         yield Throttle(True)  # what the client sends while we dial would pile up in memory
         connected = yield from self._connect()
@@ -162,6 +167,7 @@ class GatedStream(RespondingStream):
         if not connected:
             return
         yield SendHttp(RequestHeaders(self.stream_id, self.flow.request, False), self.context.server)
+        yield BodyClock(self._address)
         self.client_state = self.state_stream_request_body
         self.server_state = self.state_wait_for_response_headers
 
@@ -171,6 +177,7 @@ class GatedStream(RespondingStream):
             yield SendHttp(event, self.context.server)
         elif isinstance(event, RequestEndOfMessage):
             self.client_state = self.state_done
+            yield BodyClock(None)
             yield SendHttp(event, self.context.server)
             if self.server_state == self.state_done:
                 yield from self.flow_done()
@@ -189,6 +196,7 @@ class GatedStream(RespondingStream):
                 yield from self._answer(self._reply(body_too_large(exchange.limit, exchange.request)), False)
         elif isinstance(event, RequestEndOfMessage):
             self.client_state = self.state_done
+            yield BodyClock(None)
             yield HttpRequestHook(self.flow)
             if (yield from self.check_killed(True)):
                 exchange.release()

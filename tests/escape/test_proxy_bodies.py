@@ -398,3 +398,40 @@ def test_client_that_offers_http2_is_served_http1_with_its_body_whole(tmp_path: 
             return agreed, body
 
     assert asyncio.run(main()) == ("http/1.1", b"3000000")
+
+
+@pytest.mark.parametrize("collected", [False, True], ids=["streamed", "collected"])
+def test_body_that_drips_without_end_is_cut_off(tmp_path: Path, collected: bool) -> None:
+    """A byte now and then is no silence, but it would hold a connection for ever."""
+    gate = ToyGate(previews=lambda request: Collect(limit=MEGABYTE) if collected else Pass())
+
+    async def main() -> tuple[bytes, list[str]]:
+        async with lab(tmp_path, gate=gate, limits=Limits(body=0.5)) as site:
+            reader, writer = await site.tunnel()
+            writer.write(put(b"", "X: y").replace(b"Content-Length: 0", b"Content-Length: 1000"))
+            answer = asyncio.create_task(reader.read())
+            while not answer.done():
+                writer.write(b"x")
+                await asyncio.wait((answer,), timeout=0.05)
+            writer.close()
+            return await answer if answer.exception() is None else b"", site.faults
+
+    answer, faults = asyncio.run(asyncio.wait_for(main(), 20))
+    assert answer == b""
+    assert faults == []
+    assert [(it.reason, it.name, it.port) for it in gate.attempts] == [("slow-body", "up.test", 443)]
+
+
+def test_time_for_a_body_ends_with_the_body(tmp_path: Path) -> None:
+    async def main() -> list[int]:
+        async with lab(tmp_path, limits=Limits(body=0.4)) as site:
+            reader, writer = await site.tunnel()
+            statuses = []
+            for _ in range(3):
+                writer.write(put(b"whole"))
+                statuses.append((await response(reader))[0])
+                await asyncio.sleep(0.3)
+            writer.close()
+            return statuses
+
+    assert asyncio.run(asyncio.wait_for(main(), 20)) == [200, 200, 200]
