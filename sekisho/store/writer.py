@@ -15,6 +15,7 @@ from sekisho.store.records import Draft, Tally, draft
 from sekisho.store.text import iso, storable
 
 GROUP_SECONDS = 0.05
+COUNT_SECONDS = 0.25
 GROUP_RECORDS = 200
 LARGEST_GROUP = 1_000
 QUEUE_RECORDS = 5_000
@@ -40,9 +41,10 @@ class _Group(msgspec.Struct, frozen=True, kw_only=True):
 class JournalWriter:
     """Takes records and counts without ever waiting for the disk, and commits them in groups.
 
-    A group is written 50 ms after its first entry, or at 200 entries. Records beyond 5 000 waiting
-    ones are refused and counted. `trouble` tells why the last group could not be written: what was
-    given is kept and tried again each second, and while it is set the outside has to stay closed.
+    A group is written 50 ms after its first record, or at 200 records; counts alone wait 250 ms.
+    Records beyond 5 000 waiting ones are refused and counted. `trouble` tells why the last group could
+    not be written: what was given is kept and tried again each second, and while it is set the outside
+    has to stay closed.
     """
 
     def __init__(self, journal: Journal, *, rng: random.Random | None = None) -> None:
@@ -74,7 +76,8 @@ class JournalWriter:
             if self._closing or len(self._entries) >= QUEUE_RECORDS:
                 self._lost += 1
                 return False
-            self._entries.append(_Entry(number=self._next_number(), draft=entry))
+            self._entries.append(_Entry(number=self._given + 1, draft=entry))
+            self._take_number(rouse=len(self._entries) == 1)
         return True
 
     def read(
@@ -99,7 +102,7 @@ class JournalWriter:
             if key not in self._tallies and len(self._tallies) >= TALLY_KEYS:
                 key = (key[0], OTHER_HOSTS, key[2])
             self._tallies[key] = _added(self._tallies.get(key), key, sent, received)
-            self._next_number()
+            self._take_number()
         if self._random.random() < sample:
             self.record(session=session, kind="request.read", subject=subject, data=data)
 
@@ -122,10 +125,12 @@ class JournalWriter:
         if self._written < self._given or self._lost:
             raise StoreBroken(self._trouble or "the journal's last records could not be written")
 
-    def _next_number(self) -> int:
+    def _take_number(self, *, rouse: bool = False) -> None:
+        """Wakes the writer only where it has to look: a switch of threads costs more than the count."""
+        idle = not self._waiting()
         self._given += 1
-        self._changed.notify_all()
-        return self._given
+        if idle or rouse or self._is_group_due():
+            self._changed.notify_all()
 
     def _run(self) -> None:
         while (group := self._next_group()) is not None:
@@ -148,7 +153,9 @@ class JournalWriter:
             self._changed.wait_for(lambda: self._closing or self._waiting())
             if not self._waiting():
                 return None
-            self._changed.wait_for(self._is_group_due, GROUP_SECONDS)
+            self._changed.wait_for(lambda: self._entries or self._is_group_due(), COUNT_SECONDS)
+            if self._entries:
+                self._changed.wait_for(self._is_group_due, GROUP_SECONDS)
             return self._take()
 
     def _waiting(self) -> bool:
