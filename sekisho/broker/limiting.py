@@ -48,7 +48,7 @@ def told_ahead(limits: Limits) -> str:
         return ""
     limit, before = render_duration(limits.time), render_duration(notice(limits.time))
     where = f"$SEKISHO_OUTBOX/{DECISIONS}/{_FILE}"
-    return f"\nThis session ends after {limit}; {before} before, `{where}` appears. The tree is kept as it is then.\n"
+    return f"\nThis session ends after {limit}; {before} before, `{where}` appears. The tree is kept.\n"
 
 
 def notice(limit: float) -> float:
