@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import lru_cache
 from itertools import islice
-from urllib.parse import unquote
+from urllib.parse import unquote_to_bytes
 
 from netpolicy.content import Unreadable, decoded
 
@@ -23,13 +23,17 @@ MAX_RUNS = 200
 MAX_REMEMBERED = 4096  # characters
 
 PRIVATE_KEY = re.compile(r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY-----")
-_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
+_ESCAPE = re.compile(rb"\\u([0-9a-fA-F]{4})")
 _KEPT = (string.ascii_lowercase + string.digits).encode()
 _DROPPED = bytes(code for code in range(256) if code not in _KEPT)
 
 
 _RUN_CHARACTERS = (string.ascii_letters + string.digits + "+/_-").encode()
-_RUNS = bytes(code if code in _RUN_CHARACTERS else 32 for code in range(256))
+_SPACE = 32
+_RUN_OR_SPACE = bytes(code if code in _RUN_CHARACTERS else _SPACE for code in range(256))
+
+
+_DIGITS_OF_32 = 2 * (string.digits + "abcdefghijklmnop") + "qrstuv"
 
 
 def _squeeze(text: str) -> bytes:
@@ -49,10 +53,14 @@ def _base64(run: str) -> list[bytes]:
     return [base64.b64decode(part + "=" * (-len(part) % 4)) for part in whole]
 
 
+_BASE32 = str.maketrans(string.ascii_uppercase + string.ascii_lowercase + "234567", _DIGITS_OF_32)
+
+
 def _base32(run: str) -> list[bytes]:
-    text = run.upper()
-    whole = text[: len(text) - (1 if len(text) % 8 in (1, 3, 6) else 0)]
-    return [base64.b32decode(whole + "=" * (-len(whole) % 8))]
+    """Read as one number, which is linear in this base; a text right before it shifts the bits."""
+    number = int(run.translate(_BASE32), 32)
+    size = len(run) * 5 // 8 + 1
+    return [(number >> shift).to_bytes(size, "big") for shift in range(8)]
 
 
 def _unpacked(data: bytes) -> bytes:
@@ -83,29 +91,50 @@ class Planted:
             return False
         return self._leaks(text) if len(text) <= MAX_REMEMBERED else self.found(text)
 
-    def found(self, text: str, layers: int = MAX_LAYERS) -> bool:
+    def found(self, text: str) -> bool:
         """Whether a secret is in `text`, plainly or encoded."""
-        if "\\u" in text:
-            text = _ESCAPE.sub(lambda match: chr(int(match[1], 16)), text)
-        squeezed = _squeeze(text)
+        return self._within(text.encode("latin-1", "replace"), MAX_LAYERS)
+
+    def _within(self, data: bytes, layers: int) -> bool:
+        if b"\\u" in data:
+            data = _ESCAPE.sub(lambda match: chr(int(match[1], 16)).encode("latin-1", "replace"), data)
+        squeezed = data.lower().translate(None, _DROPPED)
         if any(needle in squeezed for needle in self.needles):
             return True
         if layers <= 0:
             return False
-        if "%" in text and (plain := unquote(text, errors="replace")) != text:
-            return self.found(plain, layers)
-        return any(self.found(inner, layers - 1) for inner in self._decodings(text))
+        if b"%" in data and (plain := unquote_to_bytes(data)) != data:
+            return self._within(plain, layers)
+        return any(self._within(inner, layers - 1) for inner in self._decodings(data))
 
-    def _decodings(self, text: str) -> Iterator[str]:
-        # Splitting first keeps this linear: a pattern would start anew inside every short run.
-        runs = text.encode("latin-1", "replace").translate(_RUNS).split()
-        if max(map(len, runs), default=0) < self.shortest:
-            return
-        for run in islice((run for run in runs if len(run) >= self.shortest), MAX_RUNS):
+    def _decodings(self, data: bytes) -> Iterator[bytes]:
+        for run in islice(_runs(data, self.shortest), MAX_RUNS):
+            seen: set[tuple[object, str]] = set()  # a plain run is the same in both alphabets of base64
             for pattern, decode in self.decoders:
                 for match in pattern.finditer(run.decode("latin-1")):
+                    if (decode, match[0]) in seen:
+                        continue
+                    seen.add((decode, match[0]))
                     with suppress(ValueError):
-                        yield from (_unpacked(part).decode("latin-1") for part in decode(match[0]))
+                        yield from map(_unpacked, decode(match[0]))
+
+
+def _runs(data: bytes, shortest: int) -> Iterator[bytes]:
+    """Runs of at least `shortest` characters that encodings use.
+
+    Such a run covers one of every `shortest` places; looking only there keeps noise cheap.
+    """
+    text = data.translate(_RUN_OR_SPACE)
+    end = 0
+    for at in range(shortest - 1, len(text), shortest):
+        if at < end or text[at] == _SPACE:
+            continue
+        before = text.rfind(b" ", end, at)
+        start = end if before < 0 else before + 1
+        after = text.find(b" ", at)
+        end = len(text) if after < 0 else after
+        if end - start >= shortest:
+            yield text[start:end]
 
 
 def _decoders(size: int) -> tuple[tuple[re.Pattern[str], Callable[[str], list[bytes]]], ...]:
