@@ -67,6 +67,7 @@ def clone(
 def in_place(folder: Path, where: Path, *, hide: Sequence[str] = ()) -> Place:
     """The person's own tree for that session, with a checkpoint of it as it is now. Raises WorkspaceError."""
     made = inplace.create(where, folder / "work" / "place", folder.name, hide=hide)
+    write_atomic(folder / WORKSPACE, workspace.dump(made.workspace))  # what pushes are held from
     write_atomic(folder / IN_PLACE, inplace.dump(made))
     try:
         take(inplace.subject_of(made), folder / CHECKPOINTS, START)
