@@ -82,6 +82,7 @@ def _covers(folders: Sequence[str], kept: set[str]) -> tuple[tuple[Mount, ...], 
     stubs: dict[str, Mount] = {}
     shared: dict[str, str] = {}
     needed = {os.path.realpath(found) for name in kept if (found := _which(name, folders))}
+    present = _present(folders)
     for name, kind in KIND.items():
         for real in [] if name in kept else _found(name, folders):
             if real in needed or (os.path.basename(real) in MULTI_CALL and os.path.basename(real) != name):
@@ -95,10 +96,19 @@ def _which(name: str, folders: Sequence[str]) -> str | None:
     return shutil.which(name, path=":".join(folders))
 
 
-def _found(name: str, folders: Sequence[str]) -> list[str]:
+def _found(name: str, present: Mapping[str, frozenset[str]]) -> list[str]:
     """The real files behind a name in every folder: two folders may hold two of them."""
-    paths = (os.path.join(folder, name) for folder in dict.fromkeys(folders))
+    paths = (os.path.join(folder, name) for folder, names in present.items() if name in names)
     return list(dict.fromkeys(os.path.realpath(path) for path in paths if os.path.isfile(path)))
+
+
+def _present(folders: Sequence[str]) -> dict[str, frozenset[str]]:
+    """The names in each folder: listing it once is cheaper than asking for every absent tool."""
+    present = {}
+    for folder in dict.fromkeys(folders):
+        with contextlib.suppress(OSError):
+            present[folder] = frozenset(os.listdir(folder))
+    return present
 
 
 def _stub(real: str, name: str, kind: str) -> Mount:

@@ -31,7 +31,9 @@ def on_signals(running: Running) -> Iterator[Ending]:
         ending.signal = ending.signal or number
         running.stop(f"stopped by {signal.Signals(number).name}")
 
-    before = {number: signal.signal(number, told) for number in _SIGNALS}
+    # What our parent ignores (nohup) stays ignored.
+    heard = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, told) for number in heard}
     try:
         yield ending
     finally:
