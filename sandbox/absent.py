@@ -1,8 +1,9 @@
 """Tools that are absent inside: not forbidden by a request, but not there. A stub says how to ask."""
 
+import contextlib
 import os
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -84,7 +85,7 @@ def _covers(folders: Sequence[str], kept: set[str]) -> tuple[tuple[Mount, ...], 
     needed = {os.path.realpath(found) for name in kept if (found := _which(name, folders))}
     present = _present(folders)
     for name, kind in KIND.items():
-        for real in [] if name in kept else _found(name, folders):
+        for real in [] if name in kept else _found(name, present):
             if real in needed or (os.path.basename(real) in MULTI_CALL and os.path.basename(real) != name):
                 shared[name] = real
             else:
