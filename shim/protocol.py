@@ -4,7 +4,12 @@ A frame is a netstring (https://cr.yp.to/proto/netstrings.txt): `LENGTH:PAYLOAD,
 that each end in NUL. No argument, path or variable can hold NUL, so nothing is escaped.
 
 request   "1" "exec" TOOL CWD ARGC ARG… ENVC NAME=VALUE…      TOOL is the real program's path, or ""
-answer    "1" "run" | "1" "refuse" STATUS TEXT | "1" "wait" SECONDS TEXT (another answer follows)
+answer    "1" "run" | "1" "watch" | "1" "refuse" STATUS TEXT
+          | "1" "wait" SECONDS TEXT (another answer follows)
+
+After "watch" the client runs the tool as a child, reports its end on the same connection, and waits until
+that is closed:
+report    "1" "ended" STATUS OUTPUT     STATUS 128 + number for a signal; OUTPUT the end of what it printed
 """
 
 import msgspec
@@ -15,6 +20,7 @@ MAX_ARGUMENTS = 10_000
 MAX_VARIABLES = 1_000
 MAX_TEXT = 32 * 1024
 MAX_WAIT = 86_400
+MAX_OUTPUT = 64 * 1024  # bytes of a report
 _LENGTH_DIGITS = len(str(MAX_FRAME))
 
 HELD, DENIED, BROKEN, ABSENT = 75, 77, 69, 127
@@ -52,7 +58,18 @@ class Wait(msgspec.Struct, frozen=True, kw_only=True):
     text: str
 
 
-Answer = Run | Refuse | Wait
+class Watch(msgspec.Struct, frozen=True):
+    """Run it as a child, and report how it ended."""
+
+
+class Ended(msgspec.Struct, frozen=True, kw_only=True):
+    """How a watched command ended. `output` has the end of what it printed to no terminal."""
+
+    status: int
+    output: str = ""
+
+
+Answer = Run | Refuse | Wait | Watch
 
 
 def encode_request(asked: Asked) -> bytes:
@@ -89,6 +106,8 @@ def encode_answer(answer: Answer) -> bytes:
     """Texts that are too long are cut; NUL in them is dropped."""
     if isinstance(answer, Run):
         return _frame([VERSION, "run"])
+    if isinstance(answer, Watch):
+        return _frame([VERSION, "watch"])
     text = answer.text.replace("\0", "")[:MAX_TEXT]
     if isinstance(answer, Refuse):
         if answer.status not in STATUSES:
@@ -102,6 +121,8 @@ def decode_answer(payload: bytes) -> Answer:
     fields = _fields(payload)
     if fields == [VERSION, "run"]:
         return Run()
+    if fields == [VERSION, "watch"]:
+        return Watch()
     if len(fields) == 4 and fields[:2] == [VERSION, "refuse"]:
         status = _number(fields[2], 255)
         if status in STATUSES:
@@ -109,6 +130,20 @@ def decode_answer(payload: bytes) -> Answer:
     if len(fields) == 4 and fields[:2] == [VERSION, "wait"]:
         return Wait(seconds=_number(fields[2], MAX_WAIT), text=fields[3])
     raise Malformed("not an answer of this version")
+
+
+def encode_ended(ended: Ended) -> bytes:
+    """The report of a watched command; of too much output the end, without NUL."""
+    output = ended.output.replace("\0", "").encode("utf-8", "surrogateescape")[-MAX_OUTPUT:]
+    return _frame([VERSION, "ended", str(ended.status), output.decode("utf-8", "surrogateescape")])
+
+
+def decode_ended(payload: bytes) -> Ended:
+    """Raises Malformed."""
+    fields = _fields(payload)
+    if len(fields) != 4 or fields[:2] != [VERSION, "ended"]:
+        raise Malformed("not a report of this version")
+    return Ended(status=_number(fields[2], 255), output=fields[3])
 
 
 def payload_in(received: bytes) -> tuple[bytes, bytes] | None:

@@ -15,6 +15,7 @@ import msgspec
 from sekisho.broker import commands
 from sekisho.broker.door import Door
 from sekisho.broker.state import SessionState
+from sekisho.broker.testwatch import TestWatch
 from sekisho.core.action import Action, Effect
 from sekisho.core.refusal import Refusal, gate_broken, of_decision, standard, to_terminal
 from sekisho.core.verdict import Decision, Verdict, judge
@@ -31,10 +32,17 @@ Guard = Callable[[Asked, Action], Awaitable[Refusal | None]]
 
 
 class Announcements:
-    """Serves the socket of one session. `guards` may object to a command that would run."""
+    """Serves the socket of one session. `guards` may object to a command that would run; `tests` watches
+    those that run tests."""
 
-    def __init__(self, door: Door, state: SessionState, guards: tuple[Guard, ...] = ()) -> None:
-        self._door, self._state, self._guards = door, state, guards
+    def __init__(
+        self,
+        door: Door,
+        state: SessionState,
+        guards: tuple[Guard, ...] = (),
+        tests: TestWatch | None = None,
+    ) -> None:
+        self._door, self._state, self._guards, self._tests = door, state, guards, tests
         self._places = asyncio.Semaphore(MOST_AT_ONCE)
 
     async def start(self, listener: socket.socket) -> asyncio.Server:
@@ -46,8 +54,14 @@ class Announcements:
         try:
             async with self._places:
                 asked = await asyncio.wait_for(_read(reader), PATIENCE)
-                writer.write(protocol.encode_answer(await self.answer(asked)))
-                await writer.drain()
+                answer = await self.answer(asked)
+            if self._tests is not None and isinstance(answer, Run):
+                runner = await asyncio.to_thread(self._tests.runner, asked)
+                if runner is not None:
+                    await self._tests.watch(asked, runner, reader, writer)
+                    return
+            writer.write(protocol.encode_answer(answer))
+            await writer.drain()
         except (Malformed, OSError, TimeoutError, asyncio.IncompleteReadError):
             return  # without an answer the client judges by its own table
         finally:

@@ -58,16 +58,16 @@ class Checkpoints:
         """The refusal of a command that loses work and cannot be made reversible; else None."""
         if action.effect is Effect.DESTRUCTIVE:
             async with self._one:
-                made, why = await asyncio.to_thread(self._taken, asked)
+                made, why = await asyncio.to_thread(self.taken, asked)
             if made is not None and not covers(made, paths_of(asked, action, self._state.config.project)):
                 why = "it deletes ignored files or a repository of its own, which no checkpoint covers"
             return standard(CODE, " ".join(asked.argv), why=why) if why else None
         if action.effect is Effect.UNKNOWN and time.monotonic() - self._looked > EVERY:
             async with self._one:
-                await asyncio.to_thread(self._taken, asked)
+                await asyncio.to_thread(self.taken, asked)
         return None
 
-    def _taken(self, asked: Asked) -> tuple[Checkpoint | None, str]:
+    def taken(self, asked: Asked) -> tuple[Checkpoint | None, str]:
         """A checkpoint that is on record, or why there is none."""
         label = one_line(" ".join(asked.argv), 200)
         try:

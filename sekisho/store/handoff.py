@@ -60,11 +60,35 @@ class DecidedHold(msgspec.Struct, frozen=True, kw_only=True):
     reason: str = ""
 
 
+class TestRun(msgspec.Struct, frozen=True, kw_only=True):
+    """A test run that was seen, as it stands at the end of the session. Times in seconds.
+
+    `counts` has numbers by name (passed, failed, skipped, deselected) and what they count; None: unknown.
+    `tree` is the git tree of all files when it ended. `stale`: files changed since. `verified` is true only
+    where the run shows that the final tree passes; else `why` says why not.
+    """
+
+    __test__ = False  # no test class for pytest
+
+    argv: tuple[str, ...]
+    cwd: str
+    started: float
+    seconds: float
+    status: int | None
+    counts: dict[str, Any] | None = None
+    summary: str = ""
+    tree: str = ""
+    verified: bool = False
+    stale: bool = False
+    why: str = ""
+
+
 class Handoff(msgspec.Struct, frozen=True, kw_only=True):
     """The end of a session. Times and `duration` in seconds; `work` is the path of the working tree.
 
     `ended_because` is a sentence; `changed_files` are paths in the project; `hook_files` those that
-    would run on their own (hooks, CI, policy); `gate_broken` says when and why the outside was closed;
+    would run on their own (hooks, CI, policy); `tests` the last run of each test command;
+    `gate_broken` says when and why the outside was closed;
     `notes` is what the agent wrote.
     """
 
@@ -85,6 +109,7 @@ class Handoff(msgspec.Struct, frozen=True, kw_only=True):
     gate_broken: tuple[str, ...] = ()
     decided: tuple[DecidedHold, ...] = ()
     hook_files: tuple[str, ...] = ()
+    tests: tuple[TestRun, ...] = ()
     notes: str = ""
 
 

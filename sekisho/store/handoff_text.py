@@ -3,8 +3,9 @@
 import shlex
 from collections.abc import Iterable
 
-from sekisho.store.handoff import DecidedHold, Handoff, HeldAct
+from sekisho.store.handoff import DecidedHold, Handoff, HeldAct, TestRun
 from sekisho.store.markdown import block, name, span
+from sekisho.store.text import iso
 
 _FIELDS = ("purpose", "changes", "verification", "risk", "recovery")
 
@@ -16,6 +17,7 @@ def render_markdown(handoff: Handoff) -> str:
         _held(handoff.held),
         _going_on(handoff),
         _work(handoff),
+        _listed("Tests that ran", map(_test, handoff.tests)) or "## Tests that ran\n\nNone was seen.",
         _listed("Refused", _denied(handoff)),
         _listed("Direct attempts that went nowhere", _attempts(handoff)),
         _listed("The gate was broken, the outside closed", (span(note) for note in handoff.gate_broken)),
@@ -95,6 +97,17 @@ def _work(handoff: Handoff) -> str:
         _quoted("Changed files", files),
     )
     return "\n\n".join(section for section in sections if section)
+
+
+def _test(run: TestRun) -> str:
+    verdict = "verified" if run.verified else "**not verified**"
+    why = f" ({span(run.why)})" if run.why else ""
+    status = "unknown" if run.status is None else str(run.status)
+    took = _duration(run.seconds)
+    return (
+        f"{span(shlex.join(run.argv))}: {verdict}{why}; {span(run.summary)}, exit status {status}, {took}, "
+        f"at {iso(run.started)} on tree {span(run.tree[:12])}"
+    )
 
 
 def _denied(handoff: Handoff) -> Iterable[str]:
