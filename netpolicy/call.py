@@ -1,5 +1,6 @@
 """A request in canonical form, as the kinds look at it, and what they find. Pure."""
 
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -16,9 +17,14 @@ Fields = dict[str, list[str]]
 
 
 def grouped(request: Request) -> Fields:
-    """The header values by lower-case name, in wire order."""
+    """The header values by lower-case name, in wire order; not to be changed."""
+    return _grouped(request.headers)
+
+
+@lru_cache(maxsize=256)  # a client sends the same headers with one request after the other
+def _grouped(headers: tuple[tuple[str, str], ...]) -> Fields:
     fields: Fields = {}
-    for name, value in request.headers:
+    for name, value in headers:
         fields.setdefault(name.lower(), []).append(value)
     return fields
 

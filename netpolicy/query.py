@@ -5,8 +5,10 @@ from urllib.parse import unquote_to_bytes
 
 
 def _decode(text: str) -> str:
-    raw = text.replace("+", " ").encode("utf-8", "surrogateescape")
-    return unquote_to_bytes(raw).decode("utf-8", "replace") if "%" in text else text.replace("+", " ")
+    spaced = text.replace("+", " ") if "+" in text else text
+    if "%" not in spaced:
+        return spaced
+    return unquote_to_bytes(spaced.encode("utf-8", "surrogateescape")).decode("utf-8", "replace")
 
 
 class Query:

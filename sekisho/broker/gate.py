@@ -32,6 +32,7 @@ from sekisho.store.records import draft
 
 LARGEST_BODY = 2 << 30  # bytes of a request body that are collected at all
 LOOKED_AT = 4 << 20  # bytes of a spooled body that deciders see; the digest covers all
+READ_AT_ONCE = 512  # bytes of a body that are looked at without leaving the loop
 QUIETLY = Reply(status=204, reason="No Content")  # telemetry: its sender is content and does not retry
 FETCHES = ("git.fetch", "git.advertise")
 CHANGING = (Effect.EXTERNAL, Effect.UNKNOWN)
@@ -66,8 +67,7 @@ class Gate:
     ) -> Pass | Refuse | Begin:
         state = self._sessions[session]
         whole = msgspec.structs.replace(request, body=_looked_at(body), body_size=body.size)
-        seen = observe(whole, state.world, final=True)
-        assert isinstance(seen, Action)
+        seen = await self._seen(state, whole)
         if seen.verb == "git.push":
             held = await self._in_store(
                 whole, lambda: pushing.hold_push(self._door.open(), state, whole, body)
@@ -91,6 +91,15 @@ class Gate:
             whole, lambda: holding.hold_request(self._door.open(), state, whole, body, decision)
         )
         return Refuse(reply=await self._live(state, whole, held, connected))
+
+    async def _seen(self, state: SessionState, whole: Request) -> Action:
+        """What a whole request is. A body takes time to read: beside the loop, others are not kept waiting."""
+        if (whole.body_size or 0) <= READ_AT_ONCE:
+            seen = observe(whole, state.world, final=True)
+        else:
+            seen = await asyncio.to_thread(observe, whole, state.world, final=True)
+        assert isinstance(seen, Action)
+        return seen
 
     def finished(self, session: str, request: Request, status: int | None, received: int) -> None:
         writer = self._door.writer
