@@ -1,0 +1,49 @@
+"""What loses work in a clone runs after a checkpoint, on record, and comes back by one command."""
+
+import json
+
+import pytest
+
+from tests.e2e.world import World
+from tests.support.needs import needs
+
+pytestmark = [pytest.mark.sandbox, needs("bwrap", "git")]
+
+
+def test_a_reset_is_undone_by_a_restore(world: World) -> None:
+    script = (
+        "echo 'all day' >work.txt; git add work.txt; git commit -qm 'Do the work'; echo more >>work.txt; "
+        "git reset -q --hard HEAD~1; echo $?; git branch -q -D other 2>/dev/null; ls"
+    )
+    session = world.run(script)
+    assert session.out.splitlines()[0] == "0"
+    assert "work.txt" not in session.out
+    assert "checkpoint.taken" in world.told("sessions", "report", session.id).out
+    points = json.loads(world.told("sessions", "restore", session.id, "--json").out)
+    assert points[0]["label"] == "git reset -q --hard HEAD~1"
+    said = world.told("sessions", "restore", session.id, str(points[0]["number"])).out
+    assert "checkpoint 1 is restored" in said
+    tree = session.folder / "work/tree"
+    assert (tree / "work.txt").read_text() == "all day\nmore\n"
+    assert "checkpoint.restored" in world.told("sessions", "report", session.id).out
+
+
+def test_an_unknown_checkpoint_names_the_known_ones(world: World) -> None:
+    session = world.run("echo x >x; git reset -q --hard; true")
+    result = world.told("sessions", "restore", session.id, "99", status=1)
+    assert "there is no checkpoint 99; there are: 1" in result.err
+
+
+def test_without_checkpoints_it_says_so(world: World) -> None:
+    session = world.run("true")
+    assert "has no checkpoints" in world.told("sessions", "restore", session.id).out
+
+
+def test_a_commit_with_a_secret_is_refused(world: World) -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
+    script = f"echo 'k = \"{secret}\"' >k.py; git add k.py; git commit -qm k; echo $?; git log -1 --format=%s"
+    session = world.run(script)
+    assert session.out.split("\n")[0] == "77"
+    assert "k.py:1 (GitHub token)" in session.err
+    assert secret not in session.err
+    assert "commit.refused" in world.told("sessions", "report", session.id).out
