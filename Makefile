@@ -20,8 +20,9 @@ lint: ## style, types, and that imports go one way
 bench: ## ratios to bwrap, mitmdump and other sandboxes, measured on this machine
 	@$(WITH) --wants "rg socat npm" -- python -m bench $(ARGS)
 
-soak: ## the proxy under load for MINUTES (default 10): memory, descriptors, processes
+soak: ## the proxy under load for MINUTES (default 10), then hostile input to its parsers
 	@$(WITH) -- python -m bench.soak --minutes $(or $(MINUTES),10)
+	@$(WITH) -- python -m bench.fuzz --minutes $(or $(MINUTES),2)
 
 clients: ## which of the clients on this machine read freely and are held when they write
 	@$(WITH) --wants "$(CLIENTS)" -- python -m bench.clients $(ARGS)

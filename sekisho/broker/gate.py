@@ -93,7 +93,7 @@ class Gate:
         return Refuse(reply=await self._live(state, whole, held, connected))
 
     async def _seen(self, state: SessionState, whole: Request) -> Action:
-        """What a whole request is. A body takes time to read: beside the loop, others are not kept waiting."""
+        """What a whole request is. A body takes time to read: beside the loop it keeps nobody waiting."""
         if (whole.body_size or 0) <= READ_AT_ONCE:
             seen = observe(whole, state.world, final=True)
         else:
