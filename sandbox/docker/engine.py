@@ -3,17 +3,19 @@
 import contextlib
 import os
 import platform
+import socket
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
 
+from sandbox.docker import context
 from sandbox.docker.failures import from_connection, from_engine, no_image, wrong_machine
 from sandbox.docker.render import Image, Traits
 from sandbox.errors import EnclosureError
 
 OLDEST_API = (1, 41)  # Docker 20.10: a private control group namespace
-PATIENCE = 8  # seconds for an answer; everything named within ten
+PATIENCE = 6  # seconds for an answer; everything named within ten
 SLOW = 120  # seconds for starting, removing and building on a busy disk
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
@@ -46,11 +48,39 @@ def connect(environ: Mapping[str, str] | None = None) -> Engine:
     """Find the engine as the docker command would, and look at it. Raises EnclosureError."""
     address = socket_path(os.environ if environ is None else environ)
     with named(address):
+        _knock(address)
         from docker import APIClient
+        from docker.constants import DEFAULT_DOCKER_API_VERSION
 
-        client = APIClient(base_url=f"unix://{address}", version="auto", timeout=PATIENCE)
-        info = client.info()
-    return _judged(client, address, info)
+        with contextlib.closing(_client(APIClient, address, DEFAULT_DOCKER_API_VERSION)) as asking:
+            found = asking.version(api_version=False)
+        api = min(str(found.get("ApiVersion", "0.0")), DEFAULT_DOCKER_API_VERSION, key=_numbers)
+        if _numbers(api) < OLDEST_API:
+            raise EnclosureError(
+                "engine-too-old",
+                f"The Docker engine {found.get('Version', '?')} speaks API {api}.",
+                "API 1.41 is needed: install Docker 20.10 or newer.",
+            )
+        with contextlib.ExitStack() as failed:
+            client = failed.enter_context(contextlib.closing(_client(APIClient, address, api)))
+            engine = _judged(client, address, api, client.info())
+            failed.pop_all()
+    return engine
+
+
+def _knock(address: str) -> None:
+    """Whether anybody is there: the SDK would wrap the reason deeply, and leave a socket open."""
+    with socket.socket(socket.AF_UNIX) as knocking:
+        knocking.settimeout(PATIENCE)
+        knocking.connect(address)
+
+
+def _client(factory: Any, address: str, version: str) -> Any:
+    return factory(base_url=f"unix://{address}", version=version, timeout=PATIENCE)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) if part.isdigit() else 0 for part in version.split("."))
 
 
 def socket_path(environ: Mapping[str, str]) -> str:
@@ -58,7 +88,7 @@ def socket_path(environ: Mapping[str, str]) -> str:
 
     Raises EnclosureError for an engine of another machine.
     """
-    host = environ.get("DOCKER_HOST") or _context_host(environ)
+    host = environ.get("DOCKER_HOST") or context.host(environ)
     if not host:
         host = "unix:///var/run/docker.sock"
         own = os.path.join(environ.get("XDG_RUNTIME_DIR", "/nonexistent"), "docker.sock")
@@ -74,29 +104,7 @@ def socket_path(environ: Mapping[str, str]) -> str:
     return "/" + host.removeprefix("unix://").lstrip("/")
 
 
-def _context_host(environ: Mapping[str, str]) -> str:
-    """The current context's host, or "" where there is none."""
-    config = environ.get("DOCKER_CONFIG") or os.path.join(environ.get("HOME", "/nonexistent"), ".docker")
-    if not (environ.get("DOCKER_CONTEXT") or os.path.exists(os.path.join(config, "config.json"))):
-        return ""
-    from docker.context import ContextAPI
-    from docker.errors import DockerException
-
-    try:
-        context = ContextAPI.get_context(environ.get("DOCKER_CONTEXT")) or None
-    except (DockerException, OSError, ValueError, KeyError):
-        return ""
-    return "" if context is None or context.name == "default" else str(context.Host or "")
-
-
-def _judged(client: Any, address: str, info: dict[str, Any]) -> Engine:
-    api = str(client.api_version)
-    if tuple(int(part) for part in api.split(".")) < OLDEST_API:
-        raise EnclosureError(
-            "engine-too-old",
-            f"The Docker engine {info.get('ServerVersion', '?')} speaks API {api}.",
-            "API 1.41 is needed: install Docker 20.10 or newer.",
-        )
+def _judged(client: Any, address: str, api: str, info: dict[str, Any]) -> Engine:
     _require_here(info)
     options = [str(option) for option in info.get("SecurityOptions") or ()]
     if not any(option.startswith("name=seccomp") for option in options):

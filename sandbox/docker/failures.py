@@ -34,7 +34,7 @@ SAYS = (
         "The image needs /bin/sh; one without a shell cannot run an agent.",
     ),
     (
-        "/bin/sh: no such file",
+        "/bin/sh failed: no such file",
         "image-no-shell",
         "The image needs /bin/sh; one without a shell cannot run an agent.",
     ),
@@ -148,6 +148,9 @@ def wrong_machine(name: str, architecture: str, machine: str) -> EnclosureError:
 def entry_failed(image: str, status: int | None, said: str) -> EnclosureError:
     """The container ended before its command was entered."""
     words = " ".join(said.split())[:500] or "(no message)"
+    for part, code, instead in SAYS:
+        if "docker-init" not in part and part in said.lower():
+            return EnclosureError(code, f"The image {image} cannot be entered: {words}.", instead)
     return EnclosureError(
         "entry-failed",
         f"The container of {image} ended with status {status} before the command was entered: {words}.",

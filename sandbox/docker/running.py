@@ -27,6 +27,7 @@ class ContainerRunning(Running):
     def __init__(self, container: Container, folder: Folder, spec: Enclosure, stdio: Stdio) -> None:
         self.sockets = {}
         self.stopped = None
+        self.container_name = container.name
         self._container, self._memory = container, spec.limits.memory
         self._finish: Callable[[], None] = lambda: None
         self._init: InnerInit | None = None
@@ -43,6 +44,9 @@ class ContainerRunning(Running):
             ended=lambda: os.close(self._over_write),
             resize=container.resize,
         )
+
+    def __enter__(self) -> "ContainerRunning":
+        return self
 
     def on_close(self, finish: Callable[[], None]) -> None:
         """Call `finish` at the end of `close`."""

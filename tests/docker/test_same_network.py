@@ -66,7 +66,10 @@ except ConnectionRefusedError: pass
 def as_user(request: pytest.FixtureRequest) -> Callable[..., Any]:
     """What the attacks are launched with: here the same one, in a container."""
     tools = request.node.originalname == "test_prepared_network_cannot_be_changed"
-    replaced = {embedded.attack: partial(lab.attack, tools=tools), network_attacks.talk: talk}
+    replaced: dict[Callable[..., Any], Callable[..., Any]] = {
+        embedded.attack: partial(lab.attack, tools=tools),
+        network_attacks.talk: talk,
+    }
     return lambda function, *args: replaced[function](*args)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.docker.profile import NAMES_FILE, profile
+from sandbox.docker.profile import CONDITIONAL, NAMES_FILE, profile
 from sandbox.errors import EnclosureError
 from sandbox.seccomp import MACHINES, filter_bytes
 from tests.support.needs import skip_or_fail
@@ -38,7 +38,7 @@ def answer(document: dict[str, Any], name: str, args: tuple[int, ...]) -> int:
 
 def _holds(condition: dict[str, Any], word: int) -> bool:
     if condition["op"] == "SCMP_CMP_MASKED_EQ":
-        return word & condition["value"] == condition["valueTwo"]
+        return bool(word & condition["value"] == condition["valueTwo"])
     assert condition["op"] == "SCMP_CMP_EQ"
     return bool(word == condition["value"])
 
@@ -51,7 +51,7 @@ def test_profile_and_compiled_filter_agree_on_every_call(machine: str) -> None:
         skip_or_fail(f"pyseccomp or libseccomp: {missing}")
     document, compiled = json.loads(profile(machine)), filter_bytes(machine)
     for number, name in names(machine).items():
-        for args in ARGUMENTS:
+        for args in ARGUMENTS if name in CONDITIONAL else ARGUMENTS[::8]:
             said = answer(document, name, args)
             assert said == verdict(compiled, machine, number, *args), (name, args)
 
@@ -92,7 +92,7 @@ def test_profile_compiled_as_runc_does_agrees_too(machine: str) -> None:
         sink.seek(0)
         fresh = sink.read()
     for number, name in names(machine).items():
-        for args in ARGUMENTS:
+        for args in ARGUMENTS if name in CONDITIONAL else ARGUMENTS[::64]:
             said, wanted = verdict(fresh, machine, number, *args), verdict(compiled, machine, number, *args)
             assert said == (wanted if name in known else EPERM), (name, args)
 
