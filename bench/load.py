@@ -7,10 +7,13 @@ import argparse
 import json
 import socket
 import ssl
+import statistics
 import threading
 import time
 
 BLOCK = 1 << 18
+PAIRS = 3
+EVENT_ROUNDS = 20
 
 
 def connect(options: argparse.Namespace) -> ssl.SSLSocket:
@@ -95,6 +98,49 @@ def measure_download(options: argparse.Namespace) -> dict[str, float]:
         return {"rate": size / 1e6 / (time.perf_counter() - started)}
 
 
+def measure_beside_held(options: argparse.Namespace) -> dict[str, float]:
+    """GETs a second beside `held` calls that wait, as a share of those without; the median of the pairs."""
+    shares = []
+    for _ in range(PAIRS):
+        alone = measure_gets(options)["rate"]
+        waiting = [connect(options) for _ in range(options.held)]
+        for number, sock in enumerate(waiting):
+            sock.sendall(request_of(options, f"/held/{number}").replace(b"GET ", b"DELETE ", 1))
+        time.sleep(2 + options.held * 0.05)
+        if any(is_answered(sock) for sock in waiting):
+            raise SystemExit("a call was answered and does not wait")
+        shares.append(measure_gets(options)["rate"] / alone)
+        for sock in waiting:
+            sock.close()
+        time.sleep(2)
+    return {"rate": statistics.median(shares)}
+
+
+def is_answered(sock: ssl.SSLSocket) -> bool:
+    """Whether data or the end came; records of TLS itself (session tickets) do not count."""
+    sock.setblocking(False)
+    try:
+        sock.recv(1)
+    except ssl.SSLWantReadError:
+        return False
+    return True
+
+
+def measure_events(options: argparse.Namespace) -> dict[str, float]:
+    """Milliseconds from a request for an event stream to its first event; the median."""
+    taken = []
+    request = request_of(options, "/events")
+    for _ in range(EVENT_ROUNDS):
+        with connect(options) as sock:
+            started = time.perf_counter()
+            sock.sendall(request)
+            answer = b""
+            while b"data:" not in answer:
+                answer += sock.recv(BLOCK)
+            taken.append((time.perf_counter() - started) * 1000)
+    return {"rate": statistics.median(taken)}
+
+
 def main() -> None:
     """Measure what the options ask for."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -104,8 +150,19 @@ def main() -> None:
     parser.add_argument("--connections", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=2.0)
     parser.add_argument("--download", type=int, metavar="MIB", help="measure one download of this size")
+    parser.add_argument("--held", type=int, metavar="N", help="measure GETs beside so many waiting calls")
+    parser.add_argument("--events", action="store_true", help="measure the time to an event stream's first")
     options = parser.parse_args()
-    print(json.dumps(measure_download(options) if options.download else measure_gets(options)))
+    measure = (
+        measure_download
+        if options.download
+        else measure_beside_held
+        if options.held
+        else measure_events
+        if options.events
+        else measure_gets
+    )
+    print(json.dumps(measure(options)))
 
 
 if __name__ == "__main__":

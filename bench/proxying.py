@@ -21,6 +21,7 @@ from sekisho.demo import UpstreamProcess
 LOAD = Path(__file__).with_name("load.py")
 _BASE = "mitmdump"
 _NAME = "api.test"
+_HELD = 100
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,8 @@ def run(console: Console, rounds: int, download: int) -> None:
             contestants["in sekisho run"] = _inside(root, server, options)
             show(console, title, unit, compare(contestants, rounds), _BASE)
         console.print("\n".join(memory))
+        _show_events(console, server, routes, root, rounds)
+        _show_waiting(console, root, server)
 
 
 def _tasks(download: int) -> Iterator[tuple[list[str], str, str]]:
@@ -62,6 +65,19 @@ def _tasks(download: int) -> Iterator[tuple[list[str], str, str]]:
         title = f"GETs a second over kept-alive TLS, {connections} connection(s)"
         yield [f"--connections={connections}"], title, "1/s"
     yield [f"--download={download}"], f"Download of {download} MiB", "MB/s"
+
+
+def _show_events(
+    console: Console, server: UpstreamProcess, routes: dict[str, Route], root: Path, rounds: int
+) -> None:
+    contestants = {name: _load(server, route, ["--events"]) for name, route in routes.items()}
+    contestants["in sekisho run"] = _inside(root, server, ["--events"])
+    show(console, "First event of an event stream", "ms", compare(contestants, rounds), _BASE)
+
+
+def _show_waiting(console: Console, root: Path, server: UpstreamProcess) -> None:
+    share = _inside(root, server, [f"--held={_HELD}"], "--wait", "10m")()
+    console.print(f"GETs beside {_HELD} held calls that wait: {share:.2f} of those without")
 
 
 def _memory(name: str, pid: int, get: Callable[[], float], download: Callable[[], float]) -> str:
@@ -78,7 +94,7 @@ def _load(server: UpstreamProcess, route: Route, options: list[str]) -> Callable
     return _rate([*argv, *via, *options])
 
 
-def _inside(root: Path, server: UpstreamProcess, options: list[str]) -> Callable[[], float]:
+def _inside(root: Path, server: UpstreamProcess, options: list[str], *run: str) -> Callable[[], float]:
     """The same load client in a whole session: name answers, capture, deciding and journal included."""
     repository, policy = root / "repository", root / "sekisho.toml"
     if not repository.exists():
@@ -89,7 +105,7 @@ def _inside(root: Path, server: UpstreamProcess, options: list[str]) -> Callable
             subprocess.run([*git, *words], cwd=repository, check=True, timeout=30)
         pin = f'resolve = {{ "{_NAME}" = "127.0.0.1:{server.port}" }}'
         policy.write_text(f'version = 1\n[network]\n{pin}\nca = "{server.ca_file}"\n')
-    argv = [sys.executable, "-I", "-m", "sekisho", "run", "--policy", str(policy), "--"]
+    argv = [sys.executable, "-I", "-m", "sekisho", "run", "--policy", str(policy), *run, "--"]
     argv += ["python3", "-I", LOAD.name, f"--server={_NAME}:443", *options]
     env = {"PATH": os.environ["PATH"], "HOME": str(root), "SEKISHO_HOME": str(root / "state")}
     return _rate(argv, cwd=repository, env=env)
