@@ -41,37 +41,31 @@ def start(
     """
     spec = msgspec.structs.replace(spec, mounts=present(spec))
     name = f"sekisho-{_safe(session) or 'run'}-{secrets.token_hex(4)}"
-    folder = Folder(spec, scratch)
-    labels = owner.this_owner().labels() | {
-        owner.INSTANCE: instance,
-        owner.SESSION: session,
-        owner.FOLDER: str(folder.path),
-    }
     with contextlib.ExitStack() as undo:
-        undo.callback(folder.remove)
         guarded = Guarded(engine.address)
         undo.callback(guarded.close)
+        folder = Folder(spec, scratch)
+        undo.callback(folder.remove)
         guarded.watch(f"{name}-helper", name, folder.path)
+        labels = owner.this_owner().labels() | {
+            owner.INSTANCE: instance,
+            owner.SESSION: session,
+            owner.FOLDER: str(folder.path),
+        }
         container = _create(spec, engine, image, folder, labels, name, stdio)
         undo.callback(container.remove)
         running = ContainerRunning(container, folder, spec, stdio or Stdio())
         undo.callback(running.close)
-        running.enter(image.id)
+        make = None
         if spec.network == "prepared":
-            running.sockets.update(_sockets(running, container, image, ports, folder, labels, enter))
-        undo.pop_all()
-    running.on_close(_finisher(container, folder, guarded))
+            make = _maker(running, container, image, ports, folder, labels, undo, enter)
+        running.enter(image.id)
+        if make is not None:
+            running.sockets.update(make())
+        # From here on it is `close` that does all this, itself being the last that was put there.
+        rest = undo.pop_all()
+    running.on_close(rest.close)
     return running
-
-
-def _finisher(container: Container, folder: Folder, guarded: "Guarded") -> Callable[[], None]:
-    def finish() -> None:
-        with contextlib.ExitStack() as steps:
-            steps.callback(guarded.close)
-            steps.callback(folder.remove)
-            steps.callback(container.remove)
-
-    return finish
 
 
 def _safe(session: str) -> str:
@@ -87,28 +81,36 @@ def _create(
     name: str,
     stdio: Stdio | None,
 ) -> Container:
-    has_input = stdio is not None and stdio.stdin is not None
+    given = stdio or Stdio()
     rendered = body(
-        spec, image, folder.sources, traits=engine.traits, labels=labels, stdin=has_input or spec.terminal
+        spec,
+        image,
+        folder.sources,
+        traits=engine.traits,
+        labels=labels,
+        stdin=given.stdin is not None or spec.terminal,
+        one_output=given.stdout is not None and given.stdout == given.stderr and not spec.terminal,
     )
     return Container(engine, rendered, name)
 
 
-def _sockets(
+def _maker(
     running: ContainerRunning,
     container: Container,
     image: Image,
     ports: tuple[int, ...],
     folder: Folder,
     labels: dict[str, str],
+    undo: contextlib.ExitStack,
     enter: bool,
-) -> dict[str, socket.socket]:
-    made = network.by_entering(running.pid, ports) if enter else None
-    if made is not None:
-        return made
-    return network.by_helper(
-        container.engine, container.id, image.id, ports, folder.path, labels, f"{container.name}-helper"
-    )
+) -> Callable[[], dict[str, socket.socket]]:
+    """What makes the sockets once the container runs; a helper is made meanwhile."""
+    if enter and network.may_enter():
+        return lambda: network.by_entering(running.pid, ports)
+    name = f"{container.name}-helper"
+    helper = network.Helper(container.engine, container.id, image.id, ports, folder.path, labels, name)
+    undo.callback(helper.close)
+    return helper.sockets
 
 
 class Guarded:

@@ -9,7 +9,7 @@ import select
 import shutil
 import socket
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import sandbox
@@ -24,14 +24,12 @@ PYTHON = "/usr/bin/python3"
 LIBRARIES = ("/usr", "/lib", "/lib64", "/lib32", "/etc/ld.so.cache")
 CAPABILITIES = ("NET_ADMIN", "NET_RAW", "NET_BIND_SERVICE")
 _HELPER_DIR, _CODE_DIR = "/.sekisho-helper", "/.sekisho-code"
+_CAP_SYS_ADMIN = 21
 PATIENCE = 10.0  # seconds for the helper to come up and answer
 
 
-def by_entering(pid: int, ports: tuple[int, ...]) -> dict[str, socket.socket] | None:
-    """Make the sockets in the namespace of a process; None where this process may not enter it.
-
-    Raises EnclosureError.
-    """
+def by_entering(pid: int, ports: tuple[int, ...]) -> dict[str, socket.socket]:
+    """Make the sockets in the namespace of a process, see `may_enter`. Raises EnclosureError."""
     made: list[dict[str, socket.socket]] = []
     failures: list[BaseException] = []
 
@@ -49,35 +47,78 @@ def by_entering(pid: int, ports: tuple[int, ...]) -> dict[str, socket.socket] | 
     thread.join()
     if not failures:
         return made[0]
-    if isinstance(failures[0], PermissionError):
-        return None
     if isinstance(failures[0], network.StepError):
         raise from_step(failures[0].step, failures[0].number, apparmor=False) from failures[0]
     raise EnclosureError("netns-failed", f"Entering the container's network: {failures[0]}.", LOOK)
 
 
-def by_helper(
-    engine: Engine,
-    container: str,
-    image: str,
-    ports: tuple[int, ...],
-    folder: Path,
-    labels: Mapping[str, str],
-    name: str,
-) -> dict[str, socket.socket]:
-    """Let a helper container make the sockets. `folder` is ours and visible to the engine. Raises
-    EnclosureError."""
-    code, meeting = _lay(folder)
-    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
-        _bind(listener, meeting)
-        helper = _create(engine, _body(container, image, ports, code, meeting, labels), name)
-        try:
-            with named(engine.address):
-                engine.client.start(helper)
-            return _accept(engine, helper, listener)
-        finally:
-            with named(engine.address):
-                engine.client.remove_container(helper, force=True, v=True)
+def may_enter() -> bool:
+    """Whether it is worth trying: CAP_SYS_ADMIN, in the user namespace that a machine starts with."""
+    try:
+        status = Path("/proc/self/status").read_text()
+        whole = Path("/proc/self/uid_map").read_text().split() == ["0", "0", "4294967295"]
+    except OSError:
+        return False
+    effective = int(status.partition("CapEff:")[2].split()[0], 16)
+    return whole and bool(effective >> _CAP_SYS_ADMIN & 1)
+
+
+class Helper:
+    """A short container that shares the network of `container`, which need not run yet: it is made beside."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        container: str,
+        image: str,
+        ports: tuple[int, ...],
+        folder: Path,
+        labels: Mapping[str, str],
+        name: str,
+    ) -> None:
+        """`folder` is ours and visible to the engine."""
+        self._engine, self._name = engine, name
+        self._failure: EnclosureError | None = None
+        self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        code, meeting = _lay(folder)
+        _bind(self._listener, meeting)
+        body = _body(container, image, ports, code, meeting, labels)
+        self._making = self._beside(lambda: engine.client.create_container_from_config(body, name))
+        self._removing: threading.Thread | None = None
+
+    def sockets(self) -> dict[str, socket.socket]:
+        """Let it make them, once `container` runs. Raises EnclosureError."""
+        self._making.join()
+        if self._failure is not None:
+            raise self._failure
+        with named(self._engine.address):
+            self._engine.client.start(self._name)
+        made = _accept(self._engine, self._name, self._listener)
+        self._removing = self._beside(self._remove)
+        return made
+
+    def close(self) -> None:
+        """Take it away; may be called again. It has ended by itself."""
+        self._making.join()
+        self._listener.close()
+        if self._removing is None:
+            self._removing = self._beside(self._remove)
+        self._removing.join()
+
+    def _remove(self) -> None:
+        self._engine.client.remove_container(self._name, force=True, v=True)
+
+    def _beside(self, call: Callable[[], object]) -> threading.Thread:
+        def run() -> None:
+            try:
+                with named(self._engine.address):
+                    call()
+            except EnclosureError as failure:
+                self._failure = failure
+
+        thread = threading.Thread(target=run, name="sekisho-helper")
+        thread.start()
+        return thread
 
 
 def _lay(folder: Path) -> tuple[Path, Path]:
@@ -138,11 +179,6 @@ def _body(
             "LogConfig": {"Type": "none"},
         },
     }
-
-
-def _create(engine: Engine, body: dict[str, object], name: str) -> str:
-    with named(engine.address):
-        return str(engine.client.create_container_from_config(body, name)["Id"])
 
 
 def _accept(engine: Engine, helper: str, listener: socket.socket) -> dict[str, socket.socket]:

@@ -18,6 +18,7 @@ ENTRY_DIR = "/.sekisho"
 READY, GO = b"ready\n", b"go\n"
 _WAIT = f"echo ready >{ENTRY_DIR}/proof && read -r word <{ENTRY_DIR}/go && unset word || exit 125; "
 ENTRY = _WAIT + 'exec "$@"'
+ONE_OUTPUT = "exec 2>&1; "  # else the engine carries the two apart, and their order is lost
 ENTRY_AS_INIT = _WAIT + '"$@"; exit $?'
 
 # What belongs to the kernel as a whole. Docker's own list is shorter; naming one replaces the other.
@@ -75,9 +76,10 @@ def body(
     traits: Traits = Traits(),  # noqa: B008  # frozen
     labels: Mapping[str, str] | None = None,
     stdin: bool = False,
+    one_output: bool = False,
 ) -> dict[str, object]:
     """The whole body. Raises EnclosureError for what a container cannot have, ValueError for a spec that
-    contradicts itself."""
+    contradicts itself. `one_output`: standard output and error lead to one place outside."""
     if spec.network not in ("none", "prepared"):
         raise ValueError(f"network must be none or prepared, not {spec.network!r}")
     if not spec.argv or any("\0" in text for text in (*spec.argv, *spec.env, *spec.env.values())):
@@ -89,7 +91,7 @@ def body(
         "Hostname": spec.hostname,
         "User": f"{spec.uid}:{spec.gid}",
         "WorkingDir": spec.workdir,
-        "Entrypoint": ["/bin/sh", "-c", ENTRY if init else ENTRY_AS_INIT, "sekisho"],
+        "Entrypoint": ["/bin/sh", "-c", _entry(init, one_output), "sekisho"],
         "Cmd": list(spec.argv),
         "Env": environment(spec.env, image.env),
         "Labels": dict(labels or {}),
@@ -103,6 +105,10 @@ def body(
         "StopSignal": "SIGTERM",
         "HostConfig": _host(spec, shown, image, sources, traits) | {"Init": init},
     }
+
+
+def _entry(init: bool, one_output: bool) -> str:
+    return (ONE_OUTPUT if one_output else "") + (ENTRY if init else ENTRY_AS_INIT)
 
 
 def environment(env: Mapping[str, str], image_env: Mapping[str, str]) -> list[str]:

@@ -24,8 +24,8 @@ from sandbox.spec import Enclosure, Limits, Mount, MountKind
 from tests.support.interpreter import cache_folder
 from tests.support.needs import skip_or_fail
 
-# Nobody's on this machine, and not the one an image may have an account for.
-UID = 12345
+# Nobody's on this machine, and no image has an account for it.
+UID = 12345 if os.geteuid() == 0 else os.geteuid()
 ENV = {"PATH": DEFAULT_PATH, "HOME": "/home/agent", "LANG": "C.UTF-8"}
 INSTANCE = f"test-{os.getpid()}"
 
