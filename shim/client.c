@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -191,7 +193,7 @@ static int send_all(int fd, const char *data, size_t size, long end) {
     return 1;
 }
 
-enum answer { NONE, RUN, REFUSE };
+enum answer { NONE, RUN, REFUSE, WATCH };
 
 /* Splits a payload into at most four fields; 0 if it has another number or does not end in NUL. */
 static int split(char *payload, size_t size, char *fields[4]) {
@@ -224,6 +226,7 @@ static enum answer read_answer(int fd, long end, int *status, char **text) {
             int count = split(received + start, length, fields);
             if (count < 2 || strcmp(fields[0], "1")) return NONE;
             if (count == 2 && !strcmp(fields[1], "run")) return RUN;
+            if (count == 2 && !strcmp(fields[1], "watch")) return WATCH;
             if (count != 4) return NONE;
             if (!strcmp(fields[1], "refuse")) {
                 *status = number(fields[2], 3);
@@ -248,7 +251,8 @@ static enum answer read_answer(int fd, long end, int *status, char **text) {
     }
 }
 
-static enum answer ask(struct buffer *payload, int *status, char **text) {
+/* `connection` stays open where the tool is to be watched. */
+static enum answer ask(struct buffer *payload, int *status, char **text, int *connection) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     long end = now_ms() + DEADLINE_MS;
     char head[16];
@@ -261,7 +265,8 @@ static enum answer ask(struct buffer *payload, int *status, char **text) {
     if (linked && send_all(fd, head, strlen(head), end) && send_all(fd, payload->data, payload->size, end) &&
         send_all(fd, ",", 1, end))
         answer = read_answer(fd, end, status, text);
-    close(fd);
+    if (answer == WATCH) *connection = fd;
+    else close(fd);
     return answer;
 }
 
@@ -378,14 +383,41 @@ static int gated(const char *table, size_t size, const char *name, int argc, cha
     return verdict;
 }
 
+/* 1 where a tool that starts often is none of those calls that the gatekeeper is asked about, 0 where it is,
+ * -1 for a tool that does not start often. Lines: the name, then words that must follow one another. */
+static int passes(const char *directory, const char *name, int argc, char **argv) {
+    size_t size, length = strlen(name);
+    char *path = joined(directory, strlen(directory), ".often"), *table = read_file(path, &size);
+    int known = 0;
+    for (char *line = table, *stop; table && line < table + size; line = stop + 1) {
+        stop = memchr(line, '\n', table + size - line);
+        if (!stop) break;
+        *stop = '\0';
+        if (strncmp(line, name, length) || line[length] != ' ') continue;
+        known = 1;
+        for (int first = 1; first < argc; first++) {
+            const char *word = line + length + 1;
+            for (int at = first; at < argc; at++) {
+                size_t end = strcspn(word, " ");
+                if (strlen(argv[at]) != end || memcmp(argv[at], word, end)) break;
+                if (!word[end]) return 0;
+                word += end + 1;
+            }
+        }
+    }
+    return known ? 1 : -1;
+}
+
+#include "watch.h"
+
 /* -- main ----------------------------------------------------------------------------------------------- */
 
-static int become(const char *tool, const char *name, char **argv) {
+static int become(const char *tool, const char *called, char **argv) {
     if (!tool) {
-        say("sekisho: %s is not in this sandbox. Ask for it with sekisho-request.", name);
+        say("sekisho: %s is not in this sandbox. Ask for it with sekisho-request.", called);
         return ABSENT;
     }
-    argv[0] = (char *)name;
+    argv[0] = (char *)called;
     execve(tool, argv, environ);
     say("sekisho: %s: %s", tool, strerror(errno));
     return 126;
@@ -426,17 +458,23 @@ int main(int argc, char **argv) {
     char *tool = find_tool(name, cwd, &own, known ? &folder : NULL);
     if (!tool) tool = covered(name);
     if (!tool) tool = covered(linked(path));
+    const char *called = name;
+    int often = directory ? passes(directory, name, argc, argv) : -1, connection = -1;
+    /* An interpreter finds its installation by the name it is called by. */
+    if (often >= 0 && tool) called = tool;
+    if (often == 1 && tool) return become(tool, called, argv);
     enum answer answer = NONE;
-    if (request(&payload, tool, cwd, argc, argv, name)) answer = ask(&payload, &status, &text);
+    if (request(&payload, tool, cwd, argc, argv, name)) answer = ask(&payload, &status, &text, &connection);
     if (answer == REFUSE) {
         say("%s", text);
         return status;
     }
-    if (answer == RUN) return become(tool, name, argv);
+    if (answer == RUN) return become(tool, called, argv);
+    if (answer == WATCH && tool) return watch(tool, called, argv, connection);
     table_path = joined(directory, strlen(directory), ".offline");
     table = read_file(table_path, &size);
     if (!table) table = read_file(SEKISHO_CLIENTS "/.offline", &size);
-    if (table && !gated(table, size, name, argc, argv)) return become(tool, name, argv);
+    if (table && !gated(table, size, name, argc, argv)) return become(tool, called, argv);
     say("sekisho: the gatekeeper does not answer, so %s is not run: it could change something outside or lose work.\n"
         "Local work goes on. Leave this step for the handoff; do not try it again now.", name);
     return BROKEN;

@@ -1,16 +1,18 @@
 """Stands in front of a tool inside the sandbox: announces the command, then becomes the real tool.
 
 Started by stub.py. Python 3.9, and of the standard library only what needs no import time: sys, posix,
-_socket. The protocol is described in protocol.py, the table for times without a gatekeeper in offline.py. It
-holds no secret and guards nothing: who avoids it still stands before the namespace and the proxy.
+_signal, _socket. The protocol is described in protocol.py, the table for times without a gatekeeper in
+offline.py. It holds no secret and guards nothing: who avoids it still stands before the namespace and the
+proxy.
 """
 
+import _signal  # type: ignore[import-not-found]
 import _socket
 import posix
 import sys
 
 SOCKET = b"/run/sekisho/agent.sock"
-TABLE = b".offline"
+TABLE, OFTEN = b".offline", b".often"
 CLIENTS = b"/run/sekisho/bin"  # where this file is at home, also when it covers /usr/bin/git
 REAL = b"/run/sekisho/real"  # the programs that are covered
 DEADLINE = 1.0  # seconds for the gatekeeper to answer
@@ -36,13 +38,35 @@ def main() -> int:
     environment = _environment()
     folder = _folder()
     tool = _find(name, environment.get(b"PATH", b"/usr/local/bin:/usr/bin:/bin"), folder, own)
-    answer = _ask(_request(tool, folder, name, arguments, environment))
+    called = name
+    asked = _often(own, name)
+    if asked and tool:
+        # An interpreter finds its installation by the name it is called by.
+        called = tool
+        if not any(_within(words, arguments) for words in asked):
+            return _become(called, arguments, tool, environment)
+    answer, connection = _ask(_request(tool, folder, name, arguments, environment))
     if answer is None:
-        return _without_gatekeeper(own, name, arguments, tool, environment)
+        return _without_gatekeeper(own, name, called, arguments, tool, environment)
     if answer[0] == b"refuse":
         _say(answer[2])
         return int(answer[1])
-    return _become(name, arguments, tool, environment)
+    if connection is not None:
+        from sekisho_watch import watch  # type: ignore[import-not-found]
+
+        return int(watch(tool, [called, *arguments], environment, connection))
+    return _become(called, arguments, tool, environment)
+
+
+def _often(own: bytes, name: bytes) -> "list[list[bytes]]":
+    """For a tool that starts often: words of which some must be there for the gatekeeper to be asked."""
+    lines = _read((own.rsplit(b"/", 1)[0] if b"/" in own else b".") + b"/" + OFTEN, 65536).split(b"\n")
+    return [words[1:] for words in (line.split(b" ") for line in lines) if words[0] == name]
+
+
+def _within(words: "list[bytes]", arguments: "list[bytes]") -> bool:
+    size = len(words)
+    return any(arguments[at : at + size] == words for at in range(len(arguments) - size + 1))
 
 
 def _bytes(text: str) -> bytes:
@@ -146,20 +170,23 @@ def _request(
     return b"%d:%s," % (len(payload), payload)
 
 
-def _ask(request: bytes) -> "list[bytes] | None":
-    """The answer's fields, None if there is no answer that can be trusted in time."""
+def _ask(request: bytes) -> "tuple[list[bytes] | None, _socket.socket | None]":
+    """The answer's fields (None if there is none that can be trusted in time), and the connection where it
+    goes on: the tool is to be watched."""
+    connection, answer = None, None  # type: _socket.socket | None, list[bytes] | None
     try:
         connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM | _socket.SOCK_CLOEXEC)
-        try:
-            end = posix.times().elapsed + DEADLINE
-            connection.settimeout(DEADLINE)
-            connection.connect(SOCKET)
-            connection.sendall(request)
-            return _answer(connection, end)
-        finally:
-            connection.close()
+        end = posix.times().elapsed + DEADLINE
+        connection.settimeout(DEADLINE)
+        connection.connect(SOCKET)
+        connection.sendall(request)
+        answer = _answer(connection, end)
     except (OSError, ValueError):
-        return None
+        answer = None
+    if connection is not None and answer != [b"watch"]:
+        connection.close()
+        connection = None
+    return answer, connection
 
 
 def _answer(connection: "_socket.socket", end: float) -> "list[bytes] | None":
@@ -183,7 +210,9 @@ def _answer(connection: "_socket.socket", end: float) -> "list[bytes] | None":
         if fields[:1] != [b"1"] or fields[-1:] != [b""]:
             return None
         fields = fields[1:-1]
-        if fields == [b"run"] or (len(fields) == 3 and fields[0] == b"refuse" and fields[1] in STATUSES):
+        if fields in ([b"run"], [b"watch"]) or (
+            len(fields) == 3 and fields[0] == b"refuse" and fields[1] in STATUSES
+        ):
             return fields
         if len(fields) != 3 or fields[0] != b"wait" or not fields[1].isdigit() or len(fields[1]) > 5:
             return None
@@ -213,19 +242,27 @@ def _say(text: bytes) -> None:
         pass
 
 
-def _become(name: bytes, arguments: "list[bytes]", tool: bytes, environment: "dict[bytes, bytes]") -> int:
+def _become(called: bytes, arguments: "list[bytes]", tool: bytes, environment: "dict[bytes, bytes]") -> int:
     if not tool:
-        _say(b"sekisho: " + name + b" is not in this sandbox. Ask for it with sekisho-request.")
+        _say(b"sekisho: " + called + b" is not in this sandbox. Ask for it with sekisho-request.")
         return ABSENT
+    # Python ignores them, and a program that is executed would, too.
+    for number in (_signal.SIGPIPE, _signal.SIGXFSZ):
+        _signal.signal(number, _signal.SIG_DFL)
     try:
-        posix.execve(tool, [name, *arguments], environment)
+        posix.execve(tool, [called, *arguments], environment)
     except OSError as error:
         _say(b"sekisho: " + tool + b": " + _bytes(error.strerror or "cannot be run"))
         return 126
 
 
 def _without_gatekeeper(
-    own: bytes, name: bytes, arguments: "list[bytes]", tool: bytes, environment: "dict[bytes, bytes]"
+    own: bytes,
+    name: bytes,
+    called: bytes,
+    arguments: "list[bytes]",
+    tool: bytes,
+    environment: "dict[bytes, bytes]",
 ) -> int:
     beside = (own.rsplit(b"/", 1)[0] if b"/" in own else b".") + b"/" + TABLE
     table = _read(beside, 1024 * 1024) or _read(CLIENTS + b"/" + TABLE, 1024 * 1024)
@@ -239,7 +276,7 @@ def _without_gatekeeper(
             )
         )
         return BROKEN
-    return _become(name, arguments, tool, environment)
+    return _become(called, arguments, tool, environment)
 
 
 def gated(table: bytes, name: bytes, arguments: "list[bytes]") -> bool:

@@ -7,9 +7,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import shim
+from shim.suites import OFTEN
 
 # Tools whose real program the sandbox has, and absent ones for which the client answers how to ask.
 TOOLS: tuple[str, ...] = (
+    "rm", "shred", "truncate",  # they lose work: a checkpoint, or in place a person, comes first
     "git", "curl", "wget", "gh", "glab", "http", "https", "xh", "npm", "pnpm", "yarn", "twine", "docker", (
         "podman"
     ),
@@ -60,18 +62,23 @@ def install(folder: Path, tools: Iterable[str] = TOOLS, *, client: Path | None =
         os.link(own, folder / name)
     (folder / ".offline").write_text(table(names))
     (folder / ".offline").chmod(0o444)
+    lines = [f"{name} {words}" for name in names for words in OFTEN.get(name, ())]
+    (folder / ".often").write_text("".join(f"{line}\n" for line in lines))
+    (folder / ".often").chmod(0o444)
 
 
 def _python_client(folder: Path, program: bytes) -> None:
-    """The module and its bytecode, by the interpreter that will run it; without that it still runs."""
+    """The modules and their bytecode, by the interpreter that will run it; without that they still run."""
     folder.mkdir(mode=0o755)
-    module = folder / "sekisho_client.py"
-    module.write_bytes(program)
-    module.chmod(0o444)
+    watch = client_source().with_name("watch.py").read_bytes()
+    modules = {"sekisho_client.py": program, "sekisho_watch.py": watch}
+    for name, content in modules.items():
+        (folder / name).write_bytes(content)
+        (folder / name).chmod(0o444)
     code = (
-        "import py_compile, sys; "
-        "py_compile.compile(sys.argv[1], invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)"
+        "import py_compile, sys; mode = py_compile.PycInvalidationMode.UNCHECKED_HASH; "
+        "[py_compile.compile(path, invalidation_mode=mode) for path in sys.argv[1:]]"
     )
-    command = [_INTERPRETER, "-IS", "-c", code, str(module)]
+    command = [_INTERPRETER, "-IS", "-c", code, *(str(folder / name) for name in modules)]
     with contextlib.suppress(OSError, subprocess.TimeoutExpired):
         subprocess.run(command, env={}, capture_output=True, timeout=30, check=False)

@@ -12,8 +12,10 @@ from shim.context import Context
 from shim.grammar import Tool, tool
 from shim.handlers.git.verbs import VERBS
 from shim.observe import observe
+from shim.suites import NAMES, OFTEN
 
-_INSPECTED = frozenset(("curl", "wget", "http", "https", "xh"))  # the closed network stops them by itself
+# The closed network stops them by itself; so it does what is announced for the record alone.
+_INSPECTED = frozenset(("curl", "wget", "http", "https", "xh"))
 _ALIASED = {
     "gh": "gh-verbs",
     "glab": "glab-verbs",
@@ -45,7 +47,7 @@ def _lines(name: str) -> Iterator[str]:
         yield from _git()
         return
     known = tool(_ALIASED.get(name, name))
-    if name in _INSPECTED:
+    if name in _INSPECTED or name in NAMES or name in OFTEN:
         yield f"tool {name} +"
     elif known is None:
         yield f"tool {name} {'+' if all(_effect(name, *words) in _RUN for words in _PROBES) else '-'}"

@@ -20,8 +20,8 @@ from netpolicy.proxy.proxy import Proxy
 from netpolicy.proxy.resolver import Resolver
 from netpolicy.proxy.settings import Settings, direct
 from sandbox.network import local_name
-from sekisho.broker import carrying, finish, notes
-from sekisho.broker.announced import Announcements
+from sekisho.broker import carrying, finish, inplace_guard, notes
+from sekisho.broker.announced import Announcements, Guard
 from sekisho.broker.checkpoints import Checkpoints, subject_of
 from sekisho.broker.config import READY, STOP, Hello, decode_hello
 from sekisho.broker.deliver import deliver
@@ -29,6 +29,7 @@ from sekisho.broker.door import Door
 from sekisho.broker.gate import Gate
 from sekisho.broker.secrets_guard import SecretsGuard
 from sekisho.broker.state import SessionState, load_state
+from sekisho.broker.testwatch import TestWatch
 from sekisho.store.errors import StoreBroken
 from sekisho.store.sessions import SessionFolder
 from sekisho.store.store import Store
@@ -102,8 +103,12 @@ async def _announcements(door: Door, state: SessionState, sockets: dict[str, soc
         return writer is not None and writer.record(session=state.id, kind=kind, subject=subject, data=data)
 
     secrets = SecretsGuard(state.config.project, lambda: subject_of(state.folder), note)
-    guards = (Checkpoints(state, note).guard, secrets.guard)
-    await Announcements(door, state, guards).start(sockets["agent"])
+    checkpoints = Checkpoints(state, note)
+    guards: tuple[Guard, ...] = (checkpoints.guard, secrets.guard)
+    if state.config.in_place:
+        guards = (inplace_guard.guard, *guards)
+    tests = TestWatch(door, state, checkpoints.taken)
+    await Announcements(door, state, guards, tests).start(sockets["agent"])
 
 
 def _proxy(gate: Gate, state: SessionState) -> Proxy:

@@ -84,7 +84,7 @@ class Announcements:
             return Refuse(status=DENIED, text=to_terminal(of_decision(decision)))
         if not asked.tool:
             return Refuse(status=ABSENT, text=to_terminal(standard("absent-tool", _words(asked))))
-        if decision.verdict is Verdict.HOLD and decision.code in HELD_HERE:
+        if decision.verdict is Verdict.HOLD and _held_here(decision):
             return await asyncio.to_thread(self._hold, asked, decision)
         for guard in self._guards:
             if (refusal := await guard(asked, decision.action)) is not None:
@@ -122,6 +122,10 @@ class Announcements:
             writer.read(
                 session=self._state.id, host="", verb=f"command.{action.effect}", subject=action.target
             )
+
+
+def _held_here(decision: Decision) -> bool:
+    return decision.code in HELD_HERE or decision.action.effect is Effect.DESTRUCTIVE
 
 
 async def _read(reader: asyncio.StreamReader) -> Asked:

@@ -13,7 +13,9 @@ from pathlib import Path
 from sandbox.spec import Mount, MountKind
 from sekisho import __version__
 from sekisho.store.paths import cache_dir, socket_path
-from shim.install import client_source, install
+from shim.compiling import compile_client
+from shim.install import TOOLS, client_source, compiled_client, install
+from shim.suites import NAMES, OFTEN
 
 FOLDER = "/run/sekisho/bin"
 SOCKET = "/run/sekisho/agent.sock"
@@ -38,13 +40,20 @@ def agent_socket(session: str) -> Iterator[socket.socket]:
                 path.parent.rmdir()
 
 
-def shim_folder() -> Path:
-    """The folder of clients, made once for each version of the client. Raises OSError."""
-    folder = cache_dir() / f"shim-{_version()}"
+def shim_folder(path: str) -> Path:
+    """The folder of clients, made once for each version of the client and set of test runners in `path`.
+
+    Raises OSError.
+    """
+    runners = [name for name in (*NAMES, *OFTEN) if shutil.which(name, path=path)]
+    folder = cache_dir() / f"shim-{_version(runners)}"
     if not folder.is_dir():
         making = Path(tempfile.mkdtemp(prefix="making-", dir=cache_dir()))
         try:
-            install(making / "bin")
+            client = compiled_client() or _compiled(making / "client")
+            # The Python client would cost an interpreter's start at each of those that start often.
+            wanted = [name for name in runners if client is not None or name not in OFTEN]
+            install(making / "bin", (*TOOLS, *wanted), client=client)
             # Another start may have been faster; both made the same.
             with contextlib.suppress(OSError):
                 (making / "bin").rename(folder)
@@ -53,11 +62,18 @@ def shim_folder() -> Path:
     return folder
 
 
-def _version() -> str:
+def _compiled(target: Path) -> Path | None:
+    """The client compiled here and now: an installation from source has none."""
+    return target if compile_client(client_source().with_name("client.c"), target) else None
+
+
+def _version(runners: list[str]) -> str:
     """Changes with anything that the folder is made from."""
-    total = hashlib.sha256(__version__.encode())
+    total = hashlib.sha256(" ".join((__version__, *runners)).encode())
     root = client_source().parent
-    for path in sorted((*root.glob("*.py"), *root.glob("client.*"), *root.glob("grammar/*.toml"))):
+    for path in sorted(
+        (*root.glob("*.py"), *root.glob("client.*"), *root.glob("*.h"), *root.glob("grammar/*.toml"))
+    ):
         info = path.stat()
         total.update(f"{path.name} {info.st_size} {info.st_mtime_ns}".encode())
     return total.hexdigest()[:16]
@@ -68,7 +84,7 @@ def mounts(session: str, path: str) -> list[Mount]:
 
     `path` is the PATH by which the real programs are found. Raises StoreBroken or OSError.
     """
-    clients = shim_folder()
+    clients = shim_folder(path)
     made = [
         Mount(kind=MountKind.RO, source=str(clients), target=FOLDER),
         Mount(kind=MountKind.RO, source=str(socket_path(session, NAME)), target=SOCKET),
