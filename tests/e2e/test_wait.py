@@ -21,7 +21,7 @@ def holds(world: World, ending: str) -> list[dict[str, Any]]:
 
 def held(world: World, ending: str) -> dict[str, Any]:
     """The hold, once its call waits."""
-    return wait_for(lambda: next(iter(holds(world, ending)), None))
+    return wait_for(lambda: next(iter(holds(world, ending)), None), seconds=30)
 
 
 def push_of(name: str) -> str:
@@ -132,7 +132,7 @@ def test_two_calls_for_the_same_act_get_the_one_answer(world: World) -> None:
     wait
     """
     with world.running(script, "--wait", "30s") as live:
-        hold = wait_for(lambda: next((h for h in holds(world, "/status/203") if h["count"] == 2), None))
+        hold = wait_for(lambda: next((h for h in holds(world, "/status/203") if h["count"] == 2), None), 30)
         world.approve(hold)
         assert [live.says(), live.says()] == ["203", "203"]
         live.end()
