@@ -26,6 +26,7 @@ class Names:
         self._limit = min(limit, _LAST - _FIRST + 1)
         self._by_name: dict[str, str] = {}
         self._by_address: dict[str, str] = {}
+        self._used = 0  # addresses given away, those of lines that cannot be read included
         self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         self._read()
 
@@ -36,7 +37,7 @@ class Names:
         known = self._by_name.get(name)
         if known is not None:
             return known
-        if len(self._by_name) >= self._limit:
+        if self._used >= self._limit:
             raise TooManyNames(name)
         line = name.encode() + b"\n"
         if os.write(self._fd, line) != len(line):
@@ -54,7 +55,8 @@ class Names:
             self._fd = -1
 
     def _enter(self, name: str) -> str:
-        address = str(ipaddress.IPv4Address(_FIRST + len(self._by_name)))
+        address = str(ipaddress.IPv4Address(_FIRST + self._used))
+        self._used += 1
         self._by_name[name] = address
         self._by_address[address] = name
         return address
@@ -65,8 +67,12 @@ class Names:
         whole, newline, torn = content.rpartition(b"\n")
         if torn:
             os.ftruncate(self._fd, size - len(torn))
-        for line in whole.split(b"\n") if newline else ():
-            self._enter(line.decode("ascii"))
+        for line in whole.split(b"\n")[: self._limit] if newline else ():
+            name = canonical_name(line.decode("latin-1"))
+            if name is None or name in self._by_name:  # damaged: its address leads nowhere from now on
+                self._used += 1
+            else:
+                self._enter(name)
 
 
 def canonical_name(text: str) -> str | None:

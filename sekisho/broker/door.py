@@ -17,13 +17,15 @@ PATIENCE = 3.0  # seconds: an agent's call waits for its answer meanwhile
 class Door:
     """Gives the store, or raises `StoreBroken` with the reason. Safe to use from several threads."""
 
-    def __init__(self, note: Callable[[str], None]) -> None:
-        """`note` is told each new reason why the outside is closed."""
+    def __init__(self, note: Callable[[str], bool]) -> None:
+        """`note` is told each new reason why the outside is closed; one that it could not keep (false)
+        it is told again later."""
         self._note = note
         self._lock = threading.Lock()
         self._store: Store | None = None
         self._writer: JournalWriter | None = None
         self._last_trouble = ""
+        self._unsaid: list[str] = []
 
     def open(self) -> Store:
         """The store, with the journal's writer in order."""
@@ -36,6 +38,7 @@ class Door:
                     # What was wrong a moment ago may be well now. Longer than a lock is waited for, so
                     # that the answer is the reason and not that there was none in time.
                     self._writer.flush(2 * PATIENCE)
+                self._say()
                 return self._store
         except StoreBroken as broken:
             self.trouble(broken.reason)
@@ -50,7 +53,13 @@ class Door:
         """Say once why the outside is closed."""
         if reason != self._last_trouble:
             self._last_trouble = reason
-            self._note(reason)
+            self._unsaid.append(reason)
+            self._say()
+
+    def _say(self) -> None:
+        """Where the store cannot be written, its neighbour often cannot either: nothing is lost by that."""
+        while self._unsaid and self._note(self._unsaid[0]):
+            self._unsaid.pop(0)
 
     def close(self) -> None:
         """Write what is queued. Trouble at the very end is noted like any other."""
@@ -60,5 +69,6 @@ class Door:
         except StoreBroken as broken:
             self.trouble(broken.reason)
         finally:
+            self._say()
             if self._store is not None:
                 self._store.close()

@@ -8,14 +8,16 @@ FILE = "gate-notes.jsonl"
 MOST = 200
 
 
-def add(folder: Path, reason: str) -> None:
-    """Note why the outside was closed. Never raises: this is what is left when all else failed."""
+def add(folder: Path, reason: str) -> bool:
+    """Note why the outside was closed; false where it could not be kept. Never raises: this is what is
+    left when all else failed."""
     line = json.dumps({"time": time.strftime("%H:%M:%S"), "reason": reason[:2000]})
     try:
         with (folder / FILE).open("a") as file:
             file.write(line + "\n")
     except OSError:
-        return
+        return False
+    return True
 
 
 def read(folder: Path) -> tuple[str, ...]:

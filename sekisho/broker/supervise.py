@@ -7,6 +7,7 @@ in the kernel. Outside is closed meanwhile: nobody accepts.
 import array
 import contextlib
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -16,11 +17,14 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from sekisho.broker import notes, outbox
 from sekisho.broker.config import READY, STOP, Hello, SessionConfig, encode
 
 PAUSE = 0.05  # seconds before the first restart; doubles up to MAX_PAUSE while it keeps dying
 MAX_PAUSE = 5.0
 STOP_PATIENCE = 5.0  # seconds to flush the journal
+DESCRIPTORS = 16_384  # two for each open connection of each session
+LAST_WORDS = 4096  # bytes of the log that are looked at
 
 
 def outside_environment(environ: Mapping[str, str]) -> dict[str, str]:
@@ -78,9 +82,22 @@ class GatekeeperProcess:
         except OSError:
             return False
 
+    def _last_words(self) -> str:
+        """The last line that the one which died has logged: the exception that ended it."""
+        try:
+            with self._log.open("rb") as log:
+                log.seek(max(self._logged, os.path.getsize(self._log) - LAST_WORDS))
+                lines = log.read().decode("utf-8", "replace").strip().splitlines()
+        except OSError:
+            return ""
+        return lines[-1] if lines else ""
+
     def _spawn(self) -> tuple[socket.socket, subprocess.Popen[bytes]]:
+        with contextlib.suppress(OSError):
+            outbox.starting(Path(self._config.folder)).touch()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs, self._log.open("ab") as log:
+            self._logged = log.tell()
             process = subprocess.Popen(
                 [sys.executable, "-I", "-m", "sekisho.broker", str(theirs.fileno())],
                 pass_fds=(theirs.fileno(),),
@@ -91,6 +108,7 @@ class GatekeeperProcess:
                 env=outside_environment(os.environ),
                 start_new_session=True,  # Ctrl-C is for the agent, not for the gate
             )
+        _allow_descriptors(process.pid)
         return ours, process
 
     def _hand_over(self) -> None:
@@ -106,6 +124,8 @@ class GatekeeperProcess:
             if self._stopping.is_set():
                 return
             self._died(status)
+            if words := self._last_words():
+                notes.add(Path(self._config.folder), f"the gatekeeper's last words: {words}")
             pause = PAUSE if time.monotonic() - started > MAX_PAUSE else min(pause * 2, MAX_PAUSE)
             if self._stopping.wait(pause):
                 return
@@ -122,3 +142,11 @@ class GatekeeperProcess:
             self._hand_over()
         except OSError:
             self._process.send_signal(signal.SIGKILL)  # died again at once: the watcher comes round
+
+
+def _allow_descriptors(pid: int) -> None:
+    """As many as the machine lets us: what an agent holds open must not close the gate for itself."""
+    with contextlib.suppress(OSError, ValueError):
+        soft, hard = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+        most = DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, DESCRIPTORS)
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, (max(soft, most), hard))

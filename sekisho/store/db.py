@@ -31,6 +31,9 @@ _TROUBLES: dict[int, tuple[Trouble, str]] = {
     sqlite3.SQLITE_ERROR: (Trouble.CORRUPT, "its tables are not as they should be"),
 }
 
+# What a connection keeps seeing although the file has been mended: the next use opens it anew.
+_OF_THE_CONNECTION = (Trouble.READ_ONLY, Trouble.CORRUPT, Trouble.UNREACHABLE)
+
 
 def _decode(raw: bytes) -> str:
     return raw.decode(errors="replace")
@@ -120,7 +123,18 @@ class Database:
             if code is None or (code & 0xFF) not in _TROUBLES:
                 raise
             trouble, meaning = _TROUBLES[code & 0xFF]
+            if trouble in _OF_THE_CONNECTION:
+                self._forget()
             raise StoreBroken(f"{self.path}: {meaning} ({error})", trouble) from error
+
+    def _forget(self) -> None:
+        conn: sqlite3.Connection | None = getattr(self._local, "conn", None)
+        if conn is not None:
+            self._local.conn = None
+            with self._lock, contextlib.suppress(ValueError):
+                self._connections.remove(conn)
+            with contextlib.suppress(sqlite3.Error):
+                conn.close()
 
     def _make_private(self) -> None:
         with os_errors_as_broken(self.path):

@@ -20,7 +20,12 @@ def said() -> list[str]:
 @pytest.fixture
 def door(sekisho_home: Path, said: list[str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Door]:
     monkeypatch.setattr(door_module, "PATIENCE", 0.3)
-    made = Door(said.append)
+
+    def note(reason: str) -> bool:
+        said.append(reason)
+        return True
+
+    made = Door(note)
     yield made
     made.close()
 
@@ -67,3 +72,23 @@ def test_a_locked_store_is_well_again_when_it_is_free(
     writer.flush(5)
     assert [record.subject for record in door.open().journal.query(kind="act.denied")] == ["x"]
     assert "locked" in said[0]
+
+
+def test_what_cannot_be_noted_is_said_once_it_can(sekisho_home: Path) -> None:
+    kept: list[str] = []
+    room = False
+
+    def note(reason: str) -> bool:
+        if room:
+            kept.append(reason)
+        return room
+
+    door = Door(note)
+    door.trouble("the disk is full")
+    door.trouble("it still is")
+    assert kept == []
+    room = True
+    door.open()
+    assert kept == ["the disk is full", "it still is"]
+    door.close()
+    assert len(kept) == 2

@@ -1,6 +1,7 @@
 """The launcher keeps the sockets; a gatekeeper that dies is started again on the same ones."""
 
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from sekisho.broker import supervise
+from sekisho.broker import notes, supervise
 from sekisho.broker.config import SessionConfig
 from sekisho.broker.supervise import GatekeeperProcess, outside_environment
 from tests.e2e.world import wait_for
@@ -87,6 +88,22 @@ def test_a_killed_gatekeeper_is_replaced_on_the_same_sockets(
         seen.append(who(listener))  # connects at once, is answered by the next one
     assert len(set(seen)) == 3
     assert deaths == [-9, -9]
+
+
+def test_its_last_words_are_noted(
+    gatekeeper: GatekeeperProcess, listener: socket.socket, tmp_path: Path
+) -> None:
+    with (tmp_path / "log").open("a") as log:
+        log.write("Traceback\nValueError: the reason\n")
+    os.kill(who(listener), signal.SIGKILL)
+    assert wait_for(lambda: notes.read(tmp_path))[0].endswith("last words: ValueError: the reason")
+
+
+def test_it_may_open_as_much_as_the_machine_allows(
+    gatekeeper: GatekeeperProcess, listener: socket.socket
+) -> None:
+    soft, hard = resource.prlimit(who(listener), resource.RLIMIT_NOFILE)
+    assert soft >= min(hard, supervise.DESCRIPTORS)
 
 
 def test_an_asked_end_is_no_death(

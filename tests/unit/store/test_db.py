@@ -229,3 +229,17 @@ def test_a_newer_version_that_comes_while_the_file_is_open_stops_writes(state: P
         with pytest.raises(StoreBroken, match="newer sekisho") as caught, db.transaction():
             raise AssertionError("a transaction was begun")
     assert caught.value.trouble is Trouble.NEWER
+
+
+def test_a_file_that_is_mended_under_way_is_used_again(state: Path) -> None:
+    path = state / "ledger.db"
+    with Store(state) as store:
+        store.db.close()  # all is in the file, nothing in the write-ahead log
+        good = path.read_bytes()
+    with closing(Database(path)) as db:
+        path.write_bytes(b"nonsense" * 1000)
+        with pytest.raises(StoreBroken), db.transaction() as conn:
+            conn.execute("UPDATE holds SET count = 7")
+        path.write_bytes(good)
+        with db.transaction() as conn:
+            assert conn.execute("UPDATE holds SET count = 7").rowcount == 1

@@ -58,6 +58,21 @@ def test_map_survives_a_restart_and_a_torn_line(tmp_path: Path) -> None:
     again.close()
 
 
+def test_a_damaged_line_keeps_its_address_to_itself(tmp_path: Path) -> None:
+    path = tmp_path / "names"
+    path.write_bytes(b"a.example\n\xff\xfe bad\na.example\n\nd.example\n")
+    names = Names(path, 10)
+    assert [names.name_of(f"198.18.0.{number}") for number in range(1, 6)] == [
+        "a.example",
+        None,
+        None,
+        None,
+        "d.example",
+    ]
+    assert names.address_of("e.example") == "198.18.0.6"
+    names.close()
+
+
 def test_session_cannot_have_more_names_than_its_limit(tmp_path: Path) -> None:
     names = Names(tmp_path / "names", 2)
     names.address_of("a.example")
