@@ -24,6 +24,8 @@
 #define SEKISHO_CLIENTS "/run/sekisho/bin" /* where this program is at home, also when it covers /usr/bin/git */
 #define SEKISHO_REAL "/run/sekisho/real" /* the programs that are covered */
 #define DEADLINE_MS 1000
+#define SEKISHO_STARTING "/run/sekisho/outbox/decisions/.starting" /* there while the gatekeeper loads */
+#define PATIENCE_MS 5000
 #define MAX_FRAME (1024 * 1024)
 #define MAX_ANSWER 65536
 #define MAX_WORDS 10000
@@ -254,7 +256,7 @@ static enum answer read_answer(int fd, long end, int *status, char **text) {
 /* `connection` stays open where the tool is to be watched. */
 static enum answer ask(struct buffer *payload, int *status, char **text, int *connection) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    long end = now_ms() + DEADLINE_MS;
+    long end = now_ms() + (access(SEKISHO_STARTING, F_OK) == 0 ? PATIENCE_MS : DEADLINE_MS);
     char head[16];
     enum answer answer = NONE;
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

@@ -16,6 +16,8 @@ TABLE, OFTEN = b".offline", b".often"
 CLIENTS = b"/run/sekisho/bin"  # where this file is at home, also when it covers /usr/bin/git
 REAL = b"/run/sekisho/real"  # the programs that are covered
 DEADLINE = 1.0  # seconds for the gatekeeper to answer
+STARTING = b"/run/sekisho/outbox/decisions/.starting"  # there while it loads
+PATIENCE = 5.0  # seconds then
 MAX_ANSWER = 65536
 BROKEN, ABSENT = 69, 127
 STATUSES = (b"75", b"77", b"69", b"127")
@@ -176,8 +178,9 @@ def _ask(request: bytes) -> "tuple[list[bytes] | None, _socket.socket | None]":
     connection, answer = None, None  # type: _socket.socket | None, list[bytes] | None
     try:
         connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM | _socket.SOCK_CLOEXEC)
-        end = posix.times().elapsed + DEADLINE
-        connection.settimeout(DEADLINE)
+        patience = PATIENCE if posix.access(STARTING, posix.F_OK) else DEADLINE
+        end = posix.times().elapsed + patience
+        connection.settimeout(patience)
         connection.connect(SOCKET)
         connection.sendall(request)
         answer = _answer(connection, end)

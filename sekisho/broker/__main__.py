@@ -20,7 +20,7 @@ from netpolicy.proxy.proxy import Proxy
 from netpolicy.proxy.resolver import Resolver
 from netpolicy.proxy.settings import Settings, direct
 from sandbox.network import local_name
-from sekisho.broker import carrying, finish, inplace_guard, notes
+from sekisho.broker import carrying, finish, inplace_guard, notes, outbox
 from sekisho.broker.announced import Announcements, Guard
 from sekisho.broker.checkpoints import Checkpoints, subject_of
 from sekisho.broker.config import READY, STOP, Hello, decode_hello
@@ -76,6 +76,7 @@ async def serve(hello: Hello, sockets: dict[str, socket.socket], channel: socket
     names = Names(folder / "names", proxy.limits.names)
     await proxy.add(config.session, _listeners(sockets, state), names)
     await _announcements(door, state, sockets)
+    outbox.starting(folder).unlink(missing_ok=True)
     with contextlib.suppress(OSError):
         channel.send(READY)  # a launcher that is gone already is noticed below
     tasks = [

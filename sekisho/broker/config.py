@@ -14,6 +14,7 @@ class SessionConfig(msgspec.Struct, frozen=True, kw_only=True):
     journal. `authority` is the folder of the certificate authority, `roots` a PEM file of roots that
     upstreams are checked against, `ca` the PEM file that the policy adds. `remotes` are the URLs of the
     person's repository; `wait` is how long a held call stays open for a live answer, in seconds.
+    With `in_place` the command works in the person's own tree, which `clone` then is.
     `profiles` are hosts of the person's package indexes (see `registries`).
     """
 
@@ -27,6 +28,7 @@ class SessionConfig(msgspec.Struct, frozen=True, kw_only=True):
     roots: str
     remotes: tuple[str, ...] = ()
     wait: float = 0.0
+    in_place: bool = False
     profiles: dict[str, str] = {}
 
 

@@ -14,9 +14,8 @@ from contextlib import contextmanager
 import msgspec
 
 from sandbox.errors import EnclosureError
-from sandbox.workspace import Results, Workspace, WorkspaceError, collect, load
-from sekisho.broker import notes, outbox
-from sekisho.broker.config import WORKSPACE
+from sandbox.workspace import Results, WorkspaceError
+from sekisho.broker import notes, outbox, place, testshown
 from sekisho.core.lifecycle import State
 from sekisho.store import handoff
 from sekisho.store.errors import StoreBroken
@@ -66,9 +65,8 @@ def finish(store: Store | None, folder: SessionFolder, *, status: int | None, be
 
 
 def _collect(folder: SessionFolder) -> Results:
-    path = folder.path / WORKSPACE
     try:
-        return collect(load(path.read_bytes(), Workspace))
+        return place.read(folder.path).collect()
     except (OSError, ValueError, WorkspaceError, EnclosureError) as error:
         note = f"the results could not be imported: {error}; the work itself lies in {folder.work}"
         return Results(session=folder.id, refs={}, notes=(note,))
@@ -102,7 +100,7 @@ def _handoff(
     if store is None:
         return _without_store(made, "the store could not be opened")
     try:
-        return _with_store(store, made)
+        return _with_store(store, folder, made)
     except StoreBroken as broken:
         return _without_store(made, broken.reason)
 
@@ -119,7 +117,7 @@ def _without_store(made: Handoff, reason: str) -> Handoff:
     return msgspec.structs.replace(made, gate_broken=(*made.gate_broken, said))
 
 
-def _with_store(store: Store, made: Handoff) -> Handoff:
+def _with_store(store: Store, folder: SessionFolder, made: Handoff) -> Handoff:
     holds = _holds(store, made.session)
     return msgspec.structs.replace(
         made,
@@ -127,6 +125,7 @@ def _with_store(store: Store, made: Handoff) -> Handoff:
         decided=tuple(handoff.decided_hold(hold) for hold in holds if hold.state not in WAITING),
         denied=_denied(store.journal.query(session=made.session, kind="act.denied")),
         attempts=_attempts(store.journal.query(session=made.session, kind="attempt.direct")),
+        tests=testshown.at_end(store, made.session, folder.path),
     )
 
 

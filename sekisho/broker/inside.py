@@ -11,9 +11,8 @@ from sandbox.base import ETC, base_mounts, look_at_system
 from sandbox.environment import Person, Trust, environment, helper_mounts
 from sandbox.errors import EnclosureError
 from sandbox.spec import Enclosure, Limits, Mount, MountKind
-from sandbox.workspace import Workspace
-from sandbox.workspace import mounts as workspace_mounts
 from sekisho.broker import shimming
+from sekisho.broker.place import Place
 from sekisho.core.policy import Policy
 
 HOME = "/home/agent"
@@ -39,7 +38,7 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
 
     session: str
     argv: tuple[str, ...]
-    workspace: Workspace
+    place: Place
     policy: Policy
     who: Person
     trust: Path
@@ -57,7 +56,7 @@ def enclosure(parts: Parts, environ: Mapping[str, str]) -> Enclosure:
 
     Raises EnclosureError for a mount that policy must not name.
     """
-    top, policy = parts.workspace.repo, parts.policy.sandbox
+    top, policy = parts.place.workspace.repo, parts.policy.sandbox
     try:
         tools = toolchain.detect(
             parts.argv[0],
@@ -80,12 +79,12 @@ def enclosure(parts: Parts, environ: Mapping[str, str]) -> Enclosure:
     )
     return Enclosure(
         argv=parts.argv,
-        workdir=_workdir(parts.workspace),
+        workdir=_workdir(parts.place),
         mounts=(
             *_base(parts),
             *tools.mounts,
             *helper_mounts(parts.who, top),
-            *workspace_mounts(parts.workspace, top),
+            *parts.place.mounts,
             *_own_files(parts),
             *trust_mounts(parts.trust),
             *shimming.mounts(parts.session, tools.path),
@@ -100,9 +99,10 @@ def enclosure(parts: Parts, environ: Mapping[str, str]) -> Enclosure:
     )
 
 
-def _workdir(workspace: Workspace) -> str:
+def _workdir(place: Place) -> str:
     """Where the person stood; the top, where that folder is not part of what was carried over."""
-    carried = workspace.prefix and Path(workspace.clone, workspace.prefix).is_dir()
+    workspace = place.workspace
+    carried = workspace.prefix and Path(place.tree, workspace.prefix).is_dir()
     return os.path.join(workspace.repo, workspace.prefix) if carried else workspace.repo
 
 

@@ -25,7 +25,7 @@ from sekisho.broker.signals import interruptible, keeping
 from sekisho.broker.supervise import GatekeeperProcess
 from sekisho.store.handoff import Handoff
 from sekisho.store.records import draft
-from sekisho.store.sessions import SessionFolder, SessionState
+from sekisho.store.sessions import SessionFolder, SessionRecord, SessionState
 from sekisho.store.store import Store
 
 CAST = "terminal.cast"  # in the session's logs
@@ -101,7 +101,7 @@ def _enclosed(
         with running, Guard(running, spec.limits, folder.path, terminal=spec.terminal) as guard:
             outside.gatekeeper.give({**running.sockets, "agent": outside.agent})
             _begin(store, folder, base, spec.limits, guard.unenforced)
-            _announce(folder.id, guard.unenforced, terminal=spec.terminal)
+            _announce(folder.load(), guard.unenforced, terminal=spec.terminal)
             running.release()
             folder.save(msgspec.structs.replace(folder.load(), state=SessionState.RUNNING, base=base))
             status = relay.relay(running)
@@ -137,11 +137,16 @@ def _begin(
     store.journal.append(draft(session=folder.id, kind="session.started", subject=record.project, data=data))
 
 
-def _announce(session: str, unenforced: tuple[str, ...], *, terminal: bool) -> None:
+def _announce(record: SessionRecord, unenforced: tuple[str, ...], *, terminal: bool) -> None:
     """Before the terminal becomes the command's."""
     said = [f"nothing holds the limit of {name} here: no control group may be made" for name in unenforced]
     if terminal:
-        said.append(f"session {session} works on a clone; what is here stays as it is")
+        where = (
+            "in place: what it edits changes here"
+            if record.in_place
+            else "on a clone; what is here stays as it is"
+        )
+        said.append(f"session {record.id} works {where}")
     for line in said:
         print(f"sekisho: {line}", file=sys.stderr, flush=True)
 

@@ -11,6 +11,11 @@ MOST = 50  # files
 LIMIT = 16 * 1024  # bytes of each that are shown
 
 
+def starting(folder: Path) -> Path:
+    """There while a session's gatekeeper loads: commands then wait longer for its answer."""
+    return folder / DECISIONS / ".starting"
+
+
 def letters(folder: Path) -> list[tuple[str, str]]:
     """Name and text of the notes and of what was asked for ahead; empty where nothing can be read."""
     try:

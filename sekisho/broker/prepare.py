@@ -13,8 +13,8 @@ from sandbox.environment import Person
 from sandbox.errors import EnclosureError
 from sandbox.spec import Enclosure, Limits
 from sandbox.terminal import is_interactive
-from sekisho.broker import brief, inside
-from sekisho.broker.config import WORKSPACE, SessionConfig
+from sekisho.broker import brief, inside, place, registries
+from sekisho.broker.config import SessionConfig
 from sekisho.broker.limiting import strictest, told_ahead
 from sekisho.broker.settings import Pinned, encode
 from sekisho.core.display import one_line
@@ -47,6 +47,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     limits: Limits = Limits()
     wait: float = 0.0
     record: Path | None = None
+    in_place: bool = False
 
     @property
     def all_limits(self) -> Limits:
@@ -68,6 +69,7 @@ def session_record(session: str, request: Request) -> SessionRecord:
         policy=request.pinned.digest,
         backend="bwrap",
         continues=request.continues,
+        in_place=request.in_place,
     )
 
 
@@ -98,37 +100,37 @@ def session_config(
         session=folder.id,
         project=str(request.project),
         folder=str(folder.path),
-        clone=str(folder.work / "tree"),
+        clone=str(request.project if request.in_place else folder.work / "tree"),
         policy_file=str(policy_file),
         policy_digest=request.pinned.digest,
         authority=str(state_dir() / "authority"),
         roots=str(files.upstream),
         remotes=remotes,
         wait=request.wait,
+        in_place=request.in_place,
+        profiles=registries.profiles(Path.home(), os.environ),
     )
 
 
 def enclosure(
     store: Store, request: Request, folder: SessionFolder, files: trust.TrustFiles, who: Person
 ) -> tuple[Enclosure, str]:
-    """The enclosure on a fresh clone, and the commit that the work starts from, "" for none.
+    """The enclosure of a fresh clone or in place, and the commit that the work starts from, "" for none.
 
     Raises WorkspaceError, and EnclosureError for a mount that policy must not name.
     """
     policy = request.pinned.policy
-    made = workspace.create(
-        request.folder or request.project,
-        folder.work / "tree",
-        folder.id,
-        carry=policy.sandbox.carry,
-        hide=policy.sandbox.hide_paths,
-        from_ref=request.from_ref,
+    where = request.folder or request.project
+    hide = policy.sandbox.hide_paths
+    made = (
+        place.in_place(folder.path, where, hide=hide)
+        if request.in_place
+        else place.clone(folder.path, where, carry=policy.sandbox.carry, hide=hide, from_ref=request.from_ref)
     )
-    write_atomic(folder.path / WORKSPACE, workspace.dump(made))
     parts = inside.Parts(
         session=folder.id,
         argv=request.argv,
-        workspace=made,
+        place=made,
         policy=policy,
         who=who,
         trust=files.folder,
@@ -140,8 +142,9 @@ def enclosure(
         gid=os.getegid() or 1000,
         limits=request.all_limits,
     )
-    _tell_skipped(made)
-    return inside.enclosure(parts, os.environ), made.base or ""
+    if not request.in_place:
+        _tell_skipped(made.workspace)
+    return inside.enclosure(parts, os.environ), made.workspace.base or ""
 
 
 def _tell_skipped(made: workspace.Workspace) -> None:

@@ -75,8 +75,8 @@ def load_state(config: SessionConfig) -> SessionState:
         policy_text=text,
         world=of_policy(policy, profiles=config.profiles, secrets=credentials.known_secrets(policy)),
         context=Context(remotes=remotes),
-        # What a command loses in the clone, a checkpoint brings back.
-        command_context=Context(remotes=remotes, checkpointed=True),
+        # What a command loses in the clone, a checkpoint brings back; in place a person is asked.
+        command_context=Context(remotes=remotes, checkpointed=not config.in_place),
         transport=Transport(resolve=policy.network.resolve, ca=hashlib.sha256(roots).hexdigest()),
         roots=roots,
         logins=Logins(config.project),

@@ -64,6 +64,12 @@ def run(
             help="Record the terminal here (asciicast); by default in the session's logs.", metavar="FILE"
         ),
     ] = None,
+    in_place: Annotated[
+        bool,
+        typer.Option(
+            "--in-place", help="Work in this very tree; commits come over at the end, where nothing moved."
+        ),
+    ] = False,
     json: Annotated[
         bool, typer.Option("--json", help="End with a summary as one line of JSON on stdout.")
     ] = False,
@@ -94,6 +100,8 @@ def run(
         cpus=cpus,
     )
     _check_files(handoff, record)
+    if in_place and from_session:
+        raise Trouble("--in-place and --from exclude each other", status=USAGE)
     with opened() as store:
         pinned = _policy(store, project, policy)
         continues = _continued(store, from_session)
@@ -108,6 +116,7 @@ def run(
             from_ref=f"refs/sekisho/{continues}/tree" if continues else None,
             limits=limits,
             record=record,
+            in_place=in_place,
         )
         ended = _run(store, request)
     from sekisho.broker.signals import keeping

@@ -1,0 +1,121 @@
+"""`run --in-place`: the agent works in the person's own tree, and their git is theirs."""
+
+import json
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.world import World, wait_for
+from tests.support.git import git_output, run_git
+from tests.support.needs import needs
+
+pytestmark = [pytest.mark.sandbox, needs("bwrap", "git")]
+
+
+def status(world: World) -> str:
+    return git_output("--no-optional-locks", "status", "--porcelain", "-uall", cwd=world.repository)
+
+
+def names(world: World) -> list[str]:
+    return sorted(path.name for path in (world.repository / ".git").iterdir())
+
+
+def test_edits_are_at_once_and_commits_at_the_end(world: World) -> None:
+    before, mine = names(world), status(world)
+    script = (
+        "echo 'x = 1' >x.py; git add x.py; git commit -qm 'Add x'; git checkout -qb side; git checkout -q -; "
+        "echo half >half.txt; read -r line"
+    )
+    with world.running(script, "--in-place") as live:
+        wait_for(lambda: (world.repository / "half.txt").exists())
+        assert (world.repository / "x.py").read_text() == "x = 1\n"
+        assert names(world) == before
+        live.tell("go on")
+        session = live.end()
+    assert session.status == 0
+    assert git_output("log", "-1", "--format=%s", cwd=world.repository) == "Add x"
+    assert status(world).splitlines() == sorted([*mine.splitlines(), "?? half.txt"])
+    assert world.head("side") == world.head()
+    assert "x.py" in world.told("sessions", "diff", session.id, "--stat").out
+    assert "README.md" not in world.told("sessions", "diff", session.id, "--stat").out
+    (world.repository / "half.txt").unlink()
+
+
+def test_what_would_be_lost_is_refused_with_the_way(world: World) -> None:
+    session = world.run(
+        "git remote add up https://git.test/y.git; echo $?; git config a.b c; echo $?; "
+        "git worktree add ../w; echo $?; git config --get remote.origin.url >/dev/null; echo $?",
+        "--in-place",
+    )
+    assert session.out.split() == ["77", "77", "77", "0"]
+    assert "outside the sandbox" in session.err
+    assert "not-in-place" in session.err
+
+
+def test_what_loses_work_waits_for_a_person(world: World) -> None:
+    kept = (world.repository / "README.md").read_text()
+    session = world.run("rm -rf README.md; echo $?; git reset -q --hard; echo $?", "--in-place")
+    assert session.out.split() == ["75", "75"], session.err
+    assert (world.repository / "README.md").read_text() == kept
+    assert {hold["effect"] for hold in world.holds(session)} == {"destructive"}
+
+
+def test_the_start_can_be_restored(world: World) -> None:
+    kept = (world.repository / "README.md").read_text()
+    session = world.run("/usr/bin/python3 -c \"import os; os.remove('README.md')\"; ls", "--in-place")
+    assert not (world.repository / "README.md").exists()
+    listed = json.loads(world.told("sessions", "restore", session.id, "--json").out)
+    assert listed[0]["label"] == "the start of the session"
+    world.told("sessions", "restore", session.id, "1")
+    assert (world.repository / "README.md").read_text() == kept
+
+
+def test_a_killed_session_leaves_nothing_and_is_finished_later(world: World) -> None:
+    before, mine = names(world), status(world)
+    head = world.head()
+    script = (
+        "echo k >k.txt; git add k.txt; git commit -qm 'Add k'; touch .git/config.lock ready; read -r line"
+    )
+    with world.running(script, "--in-place") as live:
+        wait_for(lambda: (world.repository / "ready").exists())
+        live.process.send_signal(signal.SIGKILL)
+        live.process.wait()
+        assert names(world) == before
+        (world.repository / "ready").unlink()
+    run_git("config", "probe.a", "b", cwd=world.repository)
+    wait_for(lambda: world.head() != head)
+    assert git_output("log", "-1", "--format=%s", cwd=world.repository) == "Add k"
+    assert status(world) == mine
+    assert [name for name in names(world) if name.endswith(".lock") or "sekisho" in name] == []
+
+
+def test_a_push_in_place_is_held_like_any(world: World) -> None:
+    session = world.run("git push origin HEAD:refs/heads/agent/place; echo $?", "--in-place")
+    assert session.out.split() == ["1"]
+    assert world.hold(session)["verb"] == "git.push"
+
+
+def test_a_secret_is_not_committed(world: World) -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
+    session = world.run(
+        f"echo 'k = \"{secret}\"' >k.py; git add k.py; git commit -qm k; echo $?", "--in-place"
+    )
+    assert session.out.split() == ["77"]
+    assert "k.py:1" in session.err
+    Path(world.repository, "k.py").unlink()
+
+
+def test_in_a_folder_below_the_top(world: World) -> None:
+    folder = world.repository / "deep"
+    folder.mkdir()
+    session = world.run("pwd; echo 1 >here.txt", "--in-place", cwd=folder)
+    assert session.out.split() == [str(folder)]
+    assert (folder / "here.txt").exists()
+    (folder / "here.txt").unlink()
+
+
+def test_it_does_not_go_on_from_another_session(world: World) -> None:
+    session = world.run("true")
+    result = world.told("run", "--in-place", "--from", session.id, "--", "true", status=2)
+    assert "exclude" in result.err
