@@ -1,40 +1,44 @@
 """Removes a session's containers and folder when its launcher is gone: a program of its own.
 
-Reads lines from standard input: `engine PATH`, `container ID`, `folder PATH`, at last `done`. At the end
-of input without `done` the launcher was killed. Standard library only; started with -I -S.
+Reads lines from standard input: `engine PATH`, `container NAME`, `folder PATH`, at last `done`. At the end
+of input without `done` the launcher was killed. Standard library only; started with -I -S. It starts beside
+every session and is hardly ever needed, so what it would need is imported when it is.
 """
 
-import http.client
 import os
-import shutil
-import socket
 import sys
-
-
-class _Engine(http.client.HTTPConnection):
-    """HTTP over the engine's socket."""
-
-    def __init__(self, path: str) -> None:
-        super().__init__("localhost", timeout=120)
-        self._path = path
-
-    def connect(self) -> None:
-        """Open the connection."""
-        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.sock.settimeout(self.timeout)
-        self.sock.connect(self._path)
 
 
 def remove(engine: str, container: str) -> bool:
     """Kill and remove a container with its anonymous volumes; False where it must be tried again."""
-    connection = _Engine(engine)
+    import http.client
+    import socket
+
+    connection = http.client.HTTPConnection("localhost", timeout=120)
+    connection.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
+        connection.sock.settimeout(120)
+        connection.sock.connect(engine)
         connection.request("DELETE", f"/containers/{container}?force=1&v=1")
         return connection.getresponse().status in (204, 404)
     except (OSError, http.client.HTTPException):
         return False
     finally:
         connection.close()
+
+
+def clean(engine: str, containers: list[str], folders: list[str]) -> None:
+    """Take all of it away; a container that is just being made may need another try."""
+    import shutil
+    import time
+
+    for container in containers:
+        for _ in range(3):
+            if remove(engine, container):
+                break
+            time.sleep(1)
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def main() -> None:
@@ -51,12 +55,7 @@ def main() -> None:
             containers.append(value)
         elif word == "folder":
             folders.append(value)
-    for container in reversed(containers):
-        for _ in range(3):
-            if remove(engine, container):
-                break
-    for folder in folders:
-        shutil.rmtree(folder, ignore_errors=True)
+    clean(engine, containers, folders)
 
 
 if __name__ == "__main__":

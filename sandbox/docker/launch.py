@@ -130,7 +130,7 @@ class Guarded:
 
     def watch(self, helper: str, container: str, folder: Path) -> None:
         """What to take away; before any of it is made."""
-        self._say(f"container {container}\ncontainer {helper}\nfolder {folder}")
+        self._say(f"container {helper}\ncontainer {container}\nfolder {folder}")
 
     def close(self) -> None:
         """All of it was taken away here."""

@@ -173,7 +173,8 @@ def _body(
             "NetworkMode": f"container:{container}",
             "CapDrop": ["ALL"],
             "CapAdd": list(CAPABILITIES),
-            "SecurityOpt": ["no-new-privileges:true"],
+            # Compiling a filter takes a third of its start; what runs in it is our own code, and ends.
+            "SecurityOpt": ["no-new-privileges:true", "seccomp=unconfined"],
             "Mounts": mounts,
             "Memory": 128 << 20,
             "LogConfig": {"Type": "none"},
