@@ -3,7 +3,7 @@
 import os
 
 from sandbox.environment import NO_ASKPASS_PATH, NO_EDITOR_PATH
-from sekisho.broker import artifact, evidence
+from sekisho.broker import artifact, evidence, testshown
 from sekisho.broker.artifact import CommandAct
 from sekisho.broker.holding import put
 from sekisho.broker.state import SessionState
@@ -83,5 +83,7 @@ def hold_or_run(store: Store, state: SessionState, asked: Asked, decision: Decis
         except LedgerError:
             continue  # expired or void meanwhile: it is held anew
         return store.ledger.finish(hold.id, State.DONE, {"summary": "the session ran it"}), True
-    shown = evidence.base(decision, purpose=state.purpose()) | {"changes": "\n".join(asked.argv)}
+    tests = testshown.verification(store, state.id, state.folder)
+    shown = evidence.base(decision, purpose=state.purpose(), verification=tests)
+    shown["changes"] = "\n".join(asked.argv)
     return put(store, state, decision.action, act, shown, digest), False

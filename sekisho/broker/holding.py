@@ -12,7 +12,7 @@ import msgspec
 
 from netpolicy.ports import Body, Reply
 from netpolicy.request import Request
-from sekisho.broker import artifact, evidence, rehearsal, rereading
+from sekisho.broker import artifact, evidence, rehearsal, rereading, testshown
 from sekisho.broker.artifact import Act
 from sekisho.broker.replies import refusal_reply
 from sekisho.broker.state import SessionState
@@ -170,7 +170,8 @@ def _new(
         store.blobs.put_file(body.path)
     elif body.data:
         store.blobs.put_bytes(body.data)
-    shown = evidence.of_request(decision, act, _beginning(body), purpose=state.purpose())
+    tests = testshown.verification(store, state.id, state.folder)
+    shown = evidence.of_request(decision, act, _beginning(body), purpose=state.purpose(), verification=tests)
     if act.live:
         shown["warnings"] = [f"signed for this moment ({act.live}): it can be sent only while its call waits"]
     return put(store, state, decision.action, act, {**shown, **rehearsed}, operation)

@@ -20,7 +20,7 @@ from netpolicy.request import Request
 from sandbox.errors import EnclosureError
 from sandbox.workspace import Workspace, load
 from sandbox.workspace.hold_repo import HeldPush, PushRefused, receive
-from sekisho.broker import artifact, evidence
+from sekisho.broker import artifact, evidence, testshown
 from sekisho.broker.artifact import PushAct, RefUpdate
 from sekisho.broker.execute import NotExecuted, execute, remote_now
 from sekisho.broker.holding import Held, decided_refusal, put, same_operation
@@ -69,7 +69,9 @@ def hold_push(store: Store, state: SessionState, request: Request, body: Body) -
         return Held(reply=_denied(store, state, push, decision))
     act = msgspec.structs.replace(act, repository=str(repository))
     diff = store.blobs.put_file(Path(held.diff))
-    shown = evidence.of_push(decision, held, diff.sha256, purpose=state.purpose())
+    sent = next((update.new for update in act.updates if update.new.strip("0")), "")
+    tests = testshown.verification(store, state.id, state.folder, sent)
+    shown = evidence.of_push(decision, held, diff.sha256, purpose=state.purpose(), verification=tests)
     hold = put(store, state, decision.action, act, shown, fingerprint)
     if decision.verdict is Verdict.ALLOW and held.secrets.complete and not held.secrets.findings:
         return Held(reply=_send(store, push, hold, decision))

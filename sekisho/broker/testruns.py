@@ -121,12 +121,12 @@ def latest(runs: Iterable[Run]) -> list[Run]:
 
 def seen(run: Run, changed: tuple[str, ...] | None, how: str = "changed since") -> TestRun:
     """A run against another tree. `changed` are the files that differ there, None where that cannot be told,
-    and `how` says in what way."""
+    and `how` says what they are."""
     why = why_not(run)
     if not why and changed is None:
-        why = f"it cannot be told what {how}"
+        why = "it cannot be told whether the tree is still the same"
     if not why and changed:
-        why = f"stale: {files(changed)} {how}"
+        why = f"stale, {how}: {files(changed)}"
     return TestRun(
         argv=run.argv,
         cwd=run.cwd,

@@ -17,7 +17,7 @@ from sekisho.cli.show import print_json, table, when
 from sekisho.core.display import one_line
 from sekisho.core.units import duration, render_duration
 from sekisho.store.errors import StoreBroken
-from sekisho.store.records import draft
+from sekisho.store.records import Record, draft
 from sekisho.store.sessions import SessionFolder, SessionRecord, SessionState
 from sekisho.store.store import Store
 
@@ -153,10 +153,18 @@ def report(session: SessionId) -> None:
         folder = _find(store, session)
         records, tallies = store.journal.query(session=folder.id), store.journal.tallies(folder.id)
     for record in records:
-        print(f"{record.time} {record.kind:18} {one_line(record.subject)}")
+        print(f"{record.time} {record.kind:18} {one_line(_said(record))}")
     for tally in tallies:
         sizes = f"{tally.sent} bytes sent, {tally.received} received"
         print(f"read {tally.count} times: {tally.verb} {one_line(tally.host)} ({sizes})")
+
+
+def _said(record: Record) -> str:
+    """A record in a line: its subject, for a test run with what came of it."""
+    from sekisho.broker import testruns
+
+    runs = testruns.read([record]) if record.kind == testruns.KIND else []
+    return testruns.sentence(testruns.seen(runs[0], ())) if runs else record.subject
 
 
 @app.command()
