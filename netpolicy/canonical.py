@@ -128,6 +128,12 @@ def canonical_path(raw: str) -> PathForm:
     return PathForm(path, tuple(sorted(others)), odd=True)
 
 
+def is_plain(target: str) -> bool:
+    """Whether the path names one place, whoever reads it: nothing in it leads up or hides a `/`."""
+    raw = split_target(target)[0]
+    return "%2f" not in raw.lower() and _decode(raw) == canonical_path(raw).path
+
+
 def split_target(target: str) -> tuple[str, str]:
     """Path and query of an origin-form target."""
     path, _, query = target.partition("?")

@@ -128,7 +128,9 @@ def _plain(call: Call) -> Finding | None:
 def _undeclared(call: Call, kind: str | None) -> Finding:
     by_protocol = git.judge_anywhere(call)
     if by_protocol is not None:
-        return by_protocol
+        # Anything can be made to look like a fetch: its address and headers are no freer than a read's.
+        data = opaque.carries_data(call) if by_protocol.effect is Effect.READ else None
+        return by_protocol if data is None else data
     if call.host.startswith("telemetry.") and call.method == "POST":
         return dropped()
     shape = acting.judge(call) or opaque.carries_data(call)

@@ -4,10 +4,11 @@ import os
 import shlex
 import subprocess
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from netpolicy.presets import shipped
 from sekisho.core.action import Action, Effect
-from sekisho.core.patterns import host_matches, most_specific, specificity
+from sekisho.core.patterns import host_matches, most_specific, specificity, split_port
 from sekisho.core.policy import CredentialEntry, Model, Policy
 
 TIMEOUT = 20.0
@@ -42,10 +43,28 @@ def _ask(argv: list[str]) -> str:
     return done.stdout.decode().strip()
 
 
-def entry_for(policy: Policy, host: str, port: int, *, use: Iterable[str]) -> CredentialEntry | None:
-    """The most specific credential of `policy` for a host, among those meant for `use`."""
+class Place(NamedTuple):
+    """Where a request goes: `host` canonical, `port` as it is dialled."""
+
+    scheme: str
+    host: str
+    port: int
+
+
+def may_go(pattern: str, place: Place) -> bool:
+    """Whether a credential of the hosts of `pattern` may go there.
+
+    Without TLS everybody on the way reads it: only to a port that the person named, as they know what answers
+    there.
+    """
+    named = split_port(pattern)[1] is not None
+    return host_matches(pattern, place.host, place.port) and (named or place.scheme in ("https", "wss"))
+
+
+def entry_for(policy: Policy, place: Place, *, use: Iterable[str]) -> CredentialEntry | None:
+    """The most specific credential of `policy` for a place, among those meant for `use`."""
     wanted = set(use)
-    fitting = [c for c in policy.network.credential if c.use in wanted and host_matches(c.host, host, port)]
+    fitting = [c for c in policy.network.credential if c.use in wanted and may_go(c.host, place)]
     best = most_specific(fitting, lambda entry: specificity(entry.host))
     return best[0] if best else None
 
@@ -69,23 +88,23 @@ def model_header(model: Model) -> tuple[str, str]:
     return (name, key) if name else ("Authorization", f"Bearer {key}")
 
 
-def for_read(policy: Policy, host: str, port: int, action: Action) -> tuple[tuple[str, str], ...]:
+def for_read(policy: Policy, place: Place, action: Action) -> tuple[tuple[str, str], ...]:
     """The header that a free request gets from the policy, if any. Raises CredentialError."""
     if action.effect is Effect.MODEL:
-        preset = shipped().find(host)
+        preset = shipped().find(place.host)
         provider = preset.provider if preset is not None else None
         for model in policy.network.model:
-            if _serves(model, provider, host, port):
+            if _serves(model, provider, place):
                 return (model_header(model),)
-    entry = entry_for(policy, host, port, use=("read",))
+    entry = entry_for(policy, place, use=("read",))
     return () if entry is None else (header_of(entry),)
 
 
-def _serves(model: Model, provider: str | None, host: str, port: int) -> bool:
-    """Whether a request to a host is a call of this model: by its own host, or the provider's known ones."""
+def _serves(model: Model, provider: str | None, place: Place) -> bool:
+    """Whether a request to a place is a call of this model: by its own host, or the provider's known ones."""
     if model.host is not None:
-        return host_matches(model.host, host, port)
-    return provider is not None and model.provider == provider
+        return may_go(model.host, place)
+    return place.scheme in ("https", "wss") and provider is not None and model.provider == provider
 
 
 def known_secrets(policy: Policy) -> tuple[str, ...]:

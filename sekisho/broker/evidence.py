@@ -66,15 +66,17 @@ def of_request(decision: Decision, act: HttpAct, body: bytes | None, **texts: st
 def of_push(decision: Decision, held: HeldPush, diff: str, **texts: str) -> dict[str, Any]:
     """Evidence of a held push. `diff` is the digest of the blob that has it in full."""
     refs = decision.action.detail["refs"]
+    options = decision.action.detail.get("push_options", ())
+    told = ["it has push options, by which a forge merges, deploys or skips checks"] if options else []
     remote = str(decision.action.detail["remote"])
     return {
         **base(decision, **texts),
-        "changes": "\n".join(_ref_text(ref) for ref in held.refs),
+        "changes": "\n".join([*map(_ref_text, held.refs), *map(_option_text, options)]),
         "diff": diff,
         "diff_cut": held.diff_cut,
         "objects": held.objects,
         "size": held.size,
-        "warnings": [*map(_warning, held.secrets.findings), *held.secrets.notes],
+        "warnings": [*told, *map(_warning, held.secrets.findings), *held.secrets.notes],
         "recovery": "\n".join(_recovery(remote, entry) for entry in refs),
     }
 
@@ -83,6 +85,10 @@ def _ref_text(ref: HeldRef) -> str:
     commits = [f"  {c.oid[:12]} {c.subject.decode('utf-8', 'backslashreplace')}" for c in ref.log]
     lines = [f"{ref.ref}: {_movement(ref)}", *commits]
     return "\n".join([*lines, *ref.notes, ref.diffstat])
+
+
+def _option_text(option: object) -> str:
+    return f"push option: {option}"
 
 
 def _movement(ref: HeldRef) -> str:

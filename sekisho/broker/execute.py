@@ -8,6 +8,7 @@ sent ends as `unknown`, which closes its target until a person has looked.
 import asyncio
 import os
 import subprocess
+import time
 from pathlib import Path
 from typing import BinaryIO
 
@@ -22,6 +23,8 @@ from sekisho.core.policy import BUILTIN, Policy
 from sekisho.store.errors import LedgerError, StoreBroken, Trouble, Void
 from sekisho.store.holds import Hold
 from sekisho.store.store import Store
+
+TAKEN_WITHIN = 10.0  # seconds in which a call that waits takes its approval
 
 
 class NotExecuted(Exception):
@@ -50,9 +53,7 @@ def execute(store: Store, hold_id: str, *, interactive: bool = False) -> Outcome
         if isinstance(act, CommandAct):
             return Outcome(hold=hold, summary="the session may run it once, before the approval expires")
         if isinstance(act, HttpAct) and act.live:
-            return Outcome(
-                hold=hold, summary=f"signed with {act.live}: its own call sends it now, if it waits"
-            )
+            return _carried(store, hold.id)
         if isinstance(act, PushAct):
             return _push(store, hold, act, interactive)
         return _http(store, hold, act)
@@ -82,6 +83,21 @@ def _ca_file(store: Store, transport: Transport) -> str | None:
 def _policy(store: Store, hold: Hold) -> Policy | None:
     stored = hold.evidence.get("policy_blob")
     return msgspec.json.decode(store.blobs.read(stored), type=Policy) if isinstance(stored, str) else None
+
+
+def _carried(store: Store, hold_id: str) -> Outcome:
+    """What only its own call can send: see whether that call takes the approval, and how it ends."""
+    deadline = time.monotonic() + TAKEN_WITHIN
+    while True:
+        hold = store.ledger.get(hold_id)
+        if hold.state is State.APPROVED and time.monotonic() > deadline:
+            store.ledger.void(hold_id, "its call has ended, and only that call could send it")
+        elif hold.state is State.EXECUTING:
+            store.ledger.crashed()
+        elif hold.state is not State.APPROVED:
+            said = hold.reason or str((hold.result or {}).get("summary", "its call was cut off"))
+            return Outcome(hold=hold, summary=said)
+        time.sleep(0.2)
 
 
 # -- requests --------------------------------------------------------------------------------------
@@ -151,7 +167,8 @@ def _answered(store: Store, hold: Hold, result: send_http.HttpResult) -> Outcome
 
 def _approved_headers(store: Store, hold: Hold, act: HttpAct) -> tuple[tuple[str, str], ...]:
     policy = _policy(store, hold)
-    entry = policy and credentials.entry_for(policy, act.host, act.port, use=("approved", "read"))
+    place = credentials.Place(act.scheme, act.host, act.port)
+    entry = policy and credentials.entry_for(policy, place, use=("approved", "read"))
     if not entry:
         return ()
     try:

@@ -11,6 +11,7 @@ from urllib.parse import SplitResult, urlsplit
 
 import msgspec
 
+from netpolicy.canonical import is_plain
 from netpolicy.observe import NeedBody, observe
 from netpolicy.ports import Attempt, Begin, Body, Collect, Pass, Refuse, Reply
 from netpolicy.request import Request
@@ -79,7 +80,7 @@ class Gate:
         decision = judge(seen, state.policy, state.context)
         if (unfit := toolcalls.unfit(state.policy, state.schemas, whole.body or b"", decision)) is not None:
             return self._deny(state, whole, unfit)
-        if self._needs_login(state, decision):
+        if self._needs_login(state, whole, decision):
             await state.logins.ask(request.scheme, _authority(request))
         if (answered := self._at_once(state, whole, decision)) is not None:
             return answered
@@ -132,20 +133,22 @@ class Gate:
         if (
             decision.verdict is Verdict.HOLD
             or action.effect in CHANGING
-            or self._needs_login(state, decision)
+            or self._needs_login(state, request, decision)
         ):
             return None
         if action.verb == "git.push-probe":
             return Refuse(reply=pushing.PROBE_ANSWER)
         if action.effect is Effect.LOCAL:
             return Refuse(reply=refusal_reply(_loopback(request), request))
+        if (over := self._over(state, request, decision)) is not None:
+            return over
         if action.verb == "git.advertise":
             return Pass(
-                headers=self._login(state, action),
+                headers=self._login(state, request, action),
                 path=request.path.replace("git-receive-pack", "git-upload-pack"),
                 advertise=True,
             )
-        return self._over(state, request, decision) or self._pass(state, request, action)
+        return self._pass(state, request, action)
 
     def _over(self, state: SessionState, request: Request, decision: Decision) -> Refuse | None:
         """The refusal of what is past a rate or a budget; None where it was counted and may pass."""
@@ -153,21 +156,25 @@ class Gate:
         past = self._meter.refused(state.id, state.world, request, decision, own=own)
         return None if past is None else self._deny(state, request, past)
 
-    def _needs_login(self, state: SessionState, decision: Decision) -> bool:
+    def _needs_login(self, state: SessionState, request: Request, decision: Decision) -> bool:
         """Whether a fetch from the person's own remote still waits for the helpers to be asked."""
-        return _remote(state, decision.action) is not None and self._login_of(state, decision.action) is None
+        action = decision.action
+        return _remote(state, request, action) is not None and self._login_of(state, request, action) is None
 
-    def _login(self, state: SessionState, action: Action) -> tuple[tuple[str, str], ...]:
-        return self._login_of(state, action) or ()
+    def _login(self, state: SessionState, request: Request, action: Action) -> tuple[tuple[str, str], ...]:
+        return self._login_of(state, request, action) or ()
 
-    def _login_of(self, state: SessionState, action: Action) -> tuple[tuple[str, str], ...] | None:
-        remote = _remote(state, action)
+    def _login_of(
+        self, state: SessionState, request: Request, action: Action
+    ) -> tuple[tuple[str, str], ...] | None:
+        remote = _remote(state, request, action)
         return () if remote is None else state.logins.known(remote.scheme, remote.netloc)
 
     def _pass(self, state: SessionState, request: Request, action: Action) -> Pass | Refuse:
         try:
-            given = credentials.for_read(state.policy, request.host, request.port, action)
-            return Pass(headers=given or self._login(state, action))
+            place = credentials.Place(request.scheme, request.host, request.port)
+            given = credentials.for_read(state.policy, place, action)
+            return Pass(headers=given or self._login(state, request, action))
         except credentials.CredentialError as error:
             refusal = gate_broken(f"{request.method} {request.url}", str(error))
             return Refuse(reply=refusal_reply(refusal, request))
@@ -282,9 +289,9 @@ class Gate:
             writer.record(session=session, kind=kind, subject=subject, data=data)
 
 
-def _remote(state: SessionState, action: Action) -> SplitResult | None:
+def _remote(state: SessionState, request: Request, action: Action) -> SplitResult | None:
     """The URL of a fetch from a remote that the person's repository has."""
-    if action.effect is not Effect.READ or action.verb not in FETCHES:
+    if action.effect is not Effect.READ or action.verb not in FETCHES or not is_plain(request.path):
         return None
     remote = urlsplit(action.target)
     return remote if remote.scheme in ("http", "https") and is_own(state, action.target) else None

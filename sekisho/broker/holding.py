@@ -150,7 +150,7 @@ def _rehearsed(
         return _denied(store, state, request, shown)
     if not act.live:  # what is signed cannot be changed, and its own call carries it
         state.keep(store)
-        act, data, told = rereading.bind(store, state.policy, act, body.data, state.world)
+        act, data, told = rereading.bind(store, state.policy, act, body.data, state.world, state.context)
         shown = {**shown, **told}
         if data is not None:
             body = Body(size=len(data), sha256=hashlib.sha256(data).hexdigest(), data=data)

@@ -24,7 +24,7 @@ from sekisho.broker import artifact, evidence, testshown
 from sekisho.broker.artifact import PushAct, RefUpdate
 from sekisho.broker.execute import NotExecuted, execute, remote_now
 from sekisho.broker.holding import Held, decided_refusal, put, same_operation
-from sekisho.broker.state import SessionState
+from sekisho.broker.state import SessionState, is_own
 from sekisho.core.action import Action, Effect
 from sekisho.core.lifecycle import State
 from sekisho.core.refusal import Refusal, git_reason, of_decision, standard, to_git_lines
@@ -109,7 +109,13 @@ def _act(action: Action, push: Push, state: SessionState) -> PushAct:
 
 
 def _known(store: Store, act: PushAct, state: SessionState) -> list[str]:
-    """What the remote has now, so that only what is new to it is shown and scanned; empty if unreadable."""
+    """What the remote has now, so that only what is new to it is shown and scanned; empty if unreadable.
+
+    Only a remote of the person's is asked: for any other this would be a request that nobody allowed, and
+    git would offer it their login.
+    """
+    if not is_own(state, act.remote):
+        return []
     try:
         return list(remote_now(store, act, state.config.project).values())
     except NotExecuted:

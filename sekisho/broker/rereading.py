@@ -11,17 +11,24 @@ import json
 import os
 import threading
 from typing import Any
+from urllib.parse import urlsplit
 
 import msgspec
 
 from netpolicy.content import Unreadable, parse_json
+from netpolicy.observe import observe
 from netpolicy.presets import shipped
 from netpolicy.proxy.resolver import NotDialled
+from netpolicy.request import Request
 from netpolicy.world import World
 from sekisho.broker import credentials, movable, movable_graphql, reaching, send_http
 from sekisho.broker.artifact import Bound, HttpAct
 from sekisho.broker.movable import ABSENT, Movable, Reference
+from sekisho.broker.rates import is_known
+from sekisho.core.action import Action, Effect
 from sekisho.core.policy import Policy
+from sekisho.core.remotes import host_of
+from sekisho.core.verdict import Context, Verdict, judge
 from sekisho.store.store import Store
 
 LARGEST_BODY = 1 << 20  # bytes of an act that are looked into
@@ -88,12 +95,12 @@ def read(store: Store, policy: Policy, act: HttpAct, references: tuple[Reference
     raise CannotRead(f"{type(result[0]).__name__}: {result[0]}") from result[0]
 
 
-def _bound(store: Store, policy: Policy, act: HttpAct, reference: Reference) -> Bound:
-    content = reference.body.encode()
+def _asked(act: HttpAct, reference: Reference) -> HttpAct:
+    content = reference.body
     headers = [pair for pair in act.headers if pair[0].lower() in _KEPT]
     headers += [("Accept", "application/json")]
     headers += [("Content-Type", "application/json")] if content else []
-    asked = HttpAct(
+    return HttpAct(
         method="POST" if content else "GET",
         scheme=act.scheme,
         host=act.host,
@@ -101,9 +108,37 @@ def _bound(store: Store, policy: Policy, act: HttpAct, reference: Reference) -> 
         path=reference.path,
         headers=tuple(headers),
         body="" if content else None,
-        size=len(content),
+        size=len(content.encode()),
         transport=act.transport,
     )
+
+
+def _is_free(asked: HttpAct, content: bytes, policy: Policy, world: World, context: Context) -> bool:
+    """Whether the agent could send this read itself, to a host that somebody named.
+
+    It is made of what the agent sent, before anybody approved anything.
+    """
+    host = ("Host", urlsplit(asked.url).netloc)
+    request = Request(
+        method=asked.method,
+        scheme=asked.scheme,
+        host=asked.host,
+        port=asked.port,
+        path=asked.path,
+        headers=(host, *asked.headers),
+        body=content,
+        body_size=len(content),
+    )
+    seen = observe(request, world, final=True)
+    assert isinstance(seen, Action)
+    decision = judge(seen, policy, context)
+    named = is_known(world, request) or host[1] in map(host_of, context.remotes)
+    return named and decision.verdict is Verdict.ALLOW and decision.action.effect is Effect.READ
+
+
+def _bound(store: Store, policy: Policy, act: HttpAct, reference: Reference) -> Bound:
+    content = reference.body.encode()
+    asked = _asked(act, reference)
     answer = _ask(store, policy, asked, content)
     if answer.status == 404 and not content:
         return Bound(reference=reference, values=(ABSENT,))
@@ -121,8 +156,9 @@ def _bound(store: Store, policy: Policy, act: HttpAct, reference: Reference) -> 
 
 
 def _ask(store: Store, policy: Policy, asked: HttpAct, content: bytes) -> send_http.HttpResult:
-    entry = credentials.entry_for(policy, asked.host, asked.port, use=("read",)) or credentials.entry_for(
-        policy, asked.host, asked.port, use=("approved",)
+    place = credentials.Place(asked.scheme, asked.host, asked.port)
+    entry = credentials.entry_for(policy, place, use=("read",)) or credentials.entry_for(
+        policy, place, use=("approved",)
     )
     try:
         header = () if entry is None else (credentials.header_of(entry),)
@@ -171,13 +207,16 @@ def pinned(act: HttpAct, body: bytes | None, wanted: Movable, bound: tuple[Bound
 
 
 def bind(
-    store: Store, policy: Policy, act: HttpAct, body: bytes | None, world: World
+    store: Store, policy: Policy, act: HttpAct, body: bytes | None, world: World, context: Context
 ) -> tuple[HttpAct, bytes | None, dict[str, object]]:
     """The act bound to what it refers to now, its new body if it got one, and what a person is told."""
     wanted = refers_to(act, body, world)
     if not wanted.references:
         return act, None, {}
     try:
+        for reference in wanted.references:
+            if not _is_free(_asked(act, reference), reference.body.encode(), policy, world, context):
+                raise CannotRead(f"{reference.what}: that read is not free here")
         bound = read(store, policy, act, wanted.references)
     except CannotRead as error:
         told = f"what it refers to could not be read, so a change of it will not be noticed: {error}"

@@ -16,6 +16,7 @@ from sekisho.core.merge import person_alone
 from sekisho.core.opinion import Opinion, RateLimit, Report, joined, strictest_of
 from sekisho.core.policy import Policy
 from sekisho.core.pushes import push_report
+from sekisho.core.remotes import host_of
 from sekisho.core.rules import is_listed
 from sekisho.core.texts import DENIED, HELD, TEXTS
 
@@ -196,7 +197,7 @@ def _network_default(action: Action, steps: list[Classified], policy: Policy, co
     if setting == "gated" and not any(step.read_by_rule for step in steps):
         reason = "every request of this session waits for a person"
         return Report(opinions=(Opinion(gate=Gate.HUMAN, code="network-gated", reason=reason),), rules=told)
-    own_remote = any(key.partition("/")[0] in _spellings(request) for key in context.remotes)
+    own_remote = any(host_of(key) in _spellings(request) for key in context.remotes)
     listed = action.detail.get("listed") is True or is_listed(policy, request.host, request.port)
     if setting == "listed" and not (listed or own_remote):
         reason = f"{request.host} is not a listed host"

@@ -65,7 +65,7 @@ def test_a_failing_commands_output_is_not_in_the_error() -> None:
 def test_the_most_specific_entry_for_the_use_counts(
     policy: Policy, host: str, use: tuple[str, ...], value: str | None
 ) -> None:
-    found = credentials.entry_for(policy, host, 443, use=use)
+    found = credentials.entry_for(policy, credentials.Place("https", host, 443), use=use)
     assert (found.value if found else None) == value
 
 

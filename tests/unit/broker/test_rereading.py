@@ -90,7 +90,7 @@ def state(tmp_path: Path, forge: Forge, monkeypatch: pytest.MonkeyPatch) -> Sess
         network=Network(
             resolve={"forge.test": f"127.0.0.1:{forge.server.server_port}"},
             host=(HostEntry(host="forge.test", profile="github"),),
-            credential=(CredentialEntry(host="forge.test", value="env:FORGE_TOKEN"),),
+            credential=(CredentialEntry(host="forge.test:80", value="env:FORGE_TOKEN"),),
         )
     )
     (tmp_path / "policy.json").write_bytes(settings.encode(policy))

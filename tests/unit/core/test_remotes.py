@@ -19,6 +19,8 @@ def test_spellings_of_one_remote(url: str) -> None:
     "url, key",
     [
         ("https://h:8443/r.git", "h:8443/r"),
+        ("http://h/r.git", "http://h/r"),
+        ("http://h:80/r", "http://h/r"),
         ("ssh://h:2222/r", "h:2222/r"),
         ("https://h/Acme/App", "h/Acme/App"),
         ("/srv/git/app.git", "/srv/git/app"),
