@@ -6,6 +6,7 @@ sent ends as `unknown`, which closes its target until a person has looked.
 """
 
 import asyncio
+import contextlib
 import os
 import subprocess
 import time
@@ -91,7 +92,8 @@ def _carried(store: Store, hold_id: str) -> Outcome:
     while True:
         hold = store.ledger.get(hold_id)
         if hold.state is State.APPROVED and time.monotonic() > deadline:
-            store.ledger.void(hold_id, "its call has ended, and only that call could send it")
+            with contextlib.suppress(LedgerError):  # taken in this very moment
+                store.ledger.void(hold_id, "its call has ended, and only that call could send it")
         elif hold.state is State.EXECUTING:
             store.ledger.crashed()
         elif hold.state is not State.APPROVED:
@@ -167,8 +169,7 @@ def _answered(store: Store, hold: Hold, result: send_http.HttpResult) -> Outcome
 
 def _approved_headers(store: Store, hold: Hold, act: HttpAct) -> tuple[tuple[str, str], ...]:
     policy = _policy(store, hold)
-    place = credentials.Place(act.scheme, act.host, act.port)
-    entry = policy and credentials.entry_for(policy, place, use=("approved", "read"))
+    entry = policy and credentials.entry_for(policy, act.host, act.port, use=("approved", "read"))
     if not entry:
         return ()
     try:

@@ -42,8 +42,7 @@ def policy(world: World, tmp_path: Path) -> Path:
 def test_everything_but_what_is_pinned_goes_through_it(
     world: World, proxy: ConnectProxy, policy: Path
 ) -> None:
-    way = {"HTTPS_PROXY": proxy.url}
-    session = world.run(SCRIPT, "--policy", policy, **way)
+    session = world.run(SCRIPT, "--policy", policy, HTTPS_PROXY=proxy.url)
     assert "read 200" in session.out, session.out + session.err
     assert "pinned 200" in session.out
     assert "write 403" in session.out
@@ -51,7 +50,7 @@ def test_everything_but_what_is_pinned_goes_through_it(
     assert set(proxy.asked) == {"api.test:443", "git.test:443"}
     for hold in world.holds(session):
         asked = len(proxy.asked)
-        world.told("approvals", "approve", hold["id"], **way)
+        world.told("approvals", "approve", hold["id"], HTTPS_PROXY=proxy.url)
         assert len(proxy.asked) > asked
     assert [w["path"] for w in world.writes()] == ["/status/201"]
     assert world.remote("refs/heads/corporate") != ZERO
