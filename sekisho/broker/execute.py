@@ -169,7 +169,8 @@ def _answered(store: Store, hold: Hold, result: send_http.HttpResult) -> Outcome
 
 def _approved_headers(store: Store, hold: Hold, act: HttpAct) -> tuple[tuple[str, str], ...]:
     policy = _policy(store, hold)
-    entry = policy and credentials.entry_for(policy, act.host, act.port, use=("approved", "read"))
+    place = credentials.Place(act.scheme, act.host, act.port)
+    entry = policy and credentials.entry_for(policy, place, use=("approved", "read"))
     if not entry:
         return ()
     try:
