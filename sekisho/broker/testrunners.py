@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 from sandbox.saferead import look, read_file
+from sekisho.broker.config import WORKSPACE
 from sekisho.broker.state import SessionState
 from shim.protocol import Asked
 from shim.suites import Suite, suite
@@ -110,14 +111,23 @@ def _there(state: SessionState, place: str) -> bool:
 
 
 def _same(state: SessionState, relative: str) -> bool:
-    """Whether a file is what the person has there; the person's own tree tells nothing about itself."""
+    """Whether a file is what the person has there; in the person's own tree, whether it is older than the
+    session: no program inside can set the time of the last change of status back."""
     if os.path.realpath(state.config.clone) == os.path.realpath(state.config.project):
-        return False
+        return _older(state, relative)
     here, theirs = (os.path.join(top, relative) for top in (state.config.clone, state.config.project))
     try:
         if os.path.islink(here) or os.path.islink(theirs):
             return os.readlink(here) == os.readlink(theirs)
         content = read_file(Path(state.config.clone), relative, limit=_LARGEST)
         return content == Path(theirs).read_bytes()
+    except OSError:
+        return False
+
+
+def _older(state: SessionState, relative: str) -> bool:
+    try:
+        changed = look(Path(state.config.clone), os.fsencode(relative)).st_ctime
+        return changed < (state.folder / WORKSPACE).stat().st_mtime
     except OSError:
         return False
