@@ -15,6 +15,7 @@ from mitmproxy.proxy.context import Context
 from mitmproxy.proxy.layers import modes
 
 from netpolicy.ports import Attempt, Gatekeeper
+from netpolicy.proxy import ca
 from netpolicy.proxy.addon import GateAddon
 from netpolicy.proxy.attempts import Attempts
 from netpolicy.proxy.dns import NameServer
@@ -58,6 +59,7 @@ class Proxy:
         self._broken = broken
         self._sessions: dict[str, Session] = {}
         self._stopping = asyncio.Event()
+        self._look_at_authority()
         self._master, self.hooks = self._embed_mitmproxy()
         self.options = self._master.options
 
@@ -182,6 +184,13 @@ class Proxy:
             mode.session,
             Attempt(protocol="tcp", address=address, port=port, name=address, reason="not-http"),
         )
+
+    def _look_at_authority(self) -> None:
+        """Say it plainly where no certificate can be issued; TLS is refused then, each time."""
+        try:
+            ca.ensure(self.settings.authority)
+        except (OSError, ValueError) as error:
+            self.broken(str(error))
 
     def _embed_mitmproxy(self) -> tuple[Master, Mapping[str, Hook]]:
         master = Master(options.Options())

@@ -77,8 +77,7 @@ class Database:
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """A write transaction: committed to the disk at the end, rolled back on any exception."""
         with self.errors():
-            conn = self._connection()
-            conn.execute("BEGIN IMMEDIATE")
+            conn = self._begun()
             try:
                 self._refuse_newer(conn)
                 yield conn
@@ -126,6 +125,19 @@ class Database:
             if trouble in _OF_THE_CONNECTION:
                 self._forget()
             raise StoreBroken(f"{self.path}: {meaning} ({error})", trouble) from error
+
+    def _begun(self) -> sqlite3.Connection:
+        """A connection in a write transaction; one from a time when the file was read-only is made anew."""
+        conn = self._connection()
+        try:
+            conn.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_READONLY:
+                raise
+            self._forget()
+            conn = self._connection()
+            conn.execute("BEGIN IMMEDIATE")
+        return conn
 
     def _forget(self) -> None:
         conn: sqlite3.Connection | None = getattr(self._local, "conn", None)

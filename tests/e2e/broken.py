@@ -103,6 +103,20 @@ def newer(world: World) -> Iterator[None]:
 
 
 @contextmanager
+def read_only(path: Path) -> Iterator[None]:
+    """A file that whoever opens it now cannot write to; the test is left where nothing may be mounted."""
+    commands = (["--bind", str(path), str(path)], ["-o", "remount,bind,ro", str(path)])
+    if os.geteuid() != 0 or any(
+        subprocess.run(["mount", *c], capture_output=True).returncode for c in commands
+    ):
+        skip_or_fail("needs root and the right to mount")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", str(path)], check=True)
+
+
+@contextmanager
 def limited(pid: int, which: int, most: int) -> Iterator[None]:
     """A running process meets a limit of its own (`resource.RLIMIT_*`)."""
     before = resource.prlimit(pid, which)
