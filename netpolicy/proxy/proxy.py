@@ -49,7 +49,7 @@ class Proxy:
         gatekeeper: Gatekeeper,
         settings: Settings,
         resolver: Resolver,
-        broken: Callable[[str], None] = lambda reason: None,
+        broken: Callable[[str], object] = lambda reason: None,
     ) -> None:
         """`broken` is told of everything that must not happen; whatever it was, it was refused."""
         self.settings = settings
