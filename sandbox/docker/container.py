@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from sandbox.docker.engine import SLOW, Engine, named
+from sandbox.docker.engine import PATIENCE, SLOW, Engine, named
 from sandbox.docker.failures import LOOK
 from sandbox.errors import EnclosureError
 
@@ -63,7 +63,7 @@ class Container:
     def status(self) -> int:
         """The exit status of one that is over."""
         with self._named():
-            return int(self.engine.client.wait(self.id, timeout=SLOW)["StatusCode"])
+            return int(self.engine.client.wait(self.id, timeout=PATIENCE)["StatusCode"])
 
     def kill(self) -> None:
         """End it at once; one that is over already is fine."""
@@ -86,7 +86,8 @@ class Container:
         """
         folder = Path(f"/proc/{pid}")
         try:
-            ours = self.id in (folder / "cgroup").read_text()
+            # Its place among the control groups, or (a rootless engine may have none) its own files.
+            ours = any(self.id in (folder / name).read_text() for name in ("cgroup", "mountinfo"))
             lines = (folder / "status").read_text().splitlines()
         except OSError:
             ours, lines = False, []

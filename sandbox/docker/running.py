@@ -1,8 +1,8 @@
 """A container that was started: the same handle as bubblewrap's, for the same relays and watches."""
 
-import contextlib
 import os
 import select
+import threading
 import time
 from collections.abc import Callable
 
@@ -18,11 +18,13 @@ from sandbox.running import Running
 from sandbox.spec import Enclosure
 
 KILLED = 137
+DRAIN = 1.0  # seconds: what nobody reads must not keep a session from being over
+BROKEN = 2.0  # seconds between the end of the stream and that of a container, at most
 
 
 class ContainerRunning(Running):
     """Made by `launch.start`. `pid` is the container's first process as seen from here; `pidfd` becomes
-    readable once it is over *and* all it wrote has been copied."""
+    readable once it is over and all it wrote has been copied, or could not be for `DRAIN` seconds."""
 
     def __init__(self, container: Container, folder: Folder, spec: Enclosure, stdio: Stdio) -> None:
         self.sockets = {}
@@ -36,12 +38,14 @@ class ContainerRunning(Running):
         self._killed = self._closed = False
         # Both ends of each FIFO, so that neither side ever waits to open one.
         self._go_fd, self._proof_fd = (_both_ends(folder, name) for name in ("go", "proof"))
-        self.pidfd, self._over_write = os.pipe2(os.O_CLOEXEC)
+        self.pidfd, self._over_fd = os.pipe2(os.O_CLOEXEC)
+        self._copied, copying = os.pipe2(os.O_CLOEXEC)
+        self._watcher: threading.Thread | None = None
         self._pump = Pump(
             container.stream,
             stdio,
             terminal=spec.terminal,
-            ended=lambda: os.close(self._over_write),
+            ended=lambda: os.close(copying),
             resize=container.resize,
         )
 
@@ -58,7 +62,7 @@ class ContainerRunning(Running):
         Raises EnclosureError.
         """
         self.pid = self._container.start()
-        self._init = InnerInit(self.pid, parent_of(self.pid))
+        self._observe(image)
         deadline = time.monotonic() + timeout
         said = b""
         while READY not in said:
@@ -68,16 +72,42 @@ class ContainerRunning(Running):
             if self._proof_fd in ready:
                 said += os.read(self._proof_fd, 4096)
             elif self.pidfd in ready:
-                words = self._pump.last_words.decode(errors="replace")
-                raise entry_failed(image, self._container.status(), words)
+                raise self._crashed(image)
             else:
                 raise EnclosureError("entry-failed", "The container does not come up.", "Restart the engine.")
         self._container.require_confined(self.pid)
         self._pump.quiet()
 
+    def _observe(self, image: str) -> None:
+        try:
+            init = os.pidfd_open(self.pid)
+        except (OSError, ValueError):  # over already, or a number of another machine's
+            if self._container.state()["Running"]:
+                self._container.require_confined(self.pid)
+            raise self._crashed(image) from None
+        self._init = InnerInit(self.pid, parent_of(self.pid))
+        self._watcher = threading.Thread(target=self._watch, args=(init,), name="sekisho-end", daemon=True)
+        self._watcher.start()
+
+    def _crashed(self, image: str) -> EnclosureError:
+        select.select([self._copied], [], [], DRAIN)
+        return entry_failed(image, self._container.status(), self._pump.last_words.decode(errors="replace"))
+
     def release(self, timeout: float = 60.0) -> None:
         """Let the command start: it has already proved that it stands inside."""
         os.write(self._go_fd, GO)
+
+    def _watch(self, init: int) -> None:
+        """In a thread: wait for the end of both the container and its stream, then let `pidfd` say so."""
+        ended, _, _ = select.select([init, self._copied], [], [])
+        if init in ended:
+            self._pump.drain()
+            select.select([self._copied], [], [], DRAIN)
+        elif not select.select([init], [], [], BROKEN)[0]:
+            self.kill()  # the engine is gone, and with it whoever reads and writes for the container
+            select.select([init], [], [])
+        os.close(init)
+        os.close(self._over_fd)
 
     def _reap(self) -> int:
         if self._status is None:
@@ -85,13 +115,7 @@ class ContainerRunning(Running):
         return self._status
 
     def _final_status(self) -> int:
-        """Also when the stream ended for another reason than the container: then it has to end as well."""
         try:
-            if self._init is not None and not self._init.over:
-                with contextlib.suppress(EnclosureError):
-                    self._init.wait(2)
-            if self._init is not None and not self._init.over:
-                self.kill()
             status = self._container.status()
             if self._memory is not None and self.stopped is None and self._container.state().get("OOMKilled"):
                 self.stopped = f"memory limit of {self._memory} bytes passed"
@@ -119,12 +143,16 @@ class ContainerRunning(Running):
                 self._reap()
                 self._init.wait()
         finally:
+            if self._watcher is None:
+                os.close(self._over_fd)
+            else:
+                self._watcher.join()
             self._pump.close()
             for listening in self.sockets.values():
                 listening.close()
             if self._init is not None:
                 self._init.close()
-            for fd in (self._go_fd, self._proof_fd, self.pidfd):
+            for fd in (self._go_fd, self._proof_fd, self._copied, self.pidfd):
                 os.close(fd)
             self._finish()
 

@@ -223,6 +223,22 @@ def test_much_input_and_much_output_at_once() -> None:
     assert done.stdout == bytes(4000000) + f"{len(data)}\n".encode()
 
 
+def test_what_nobody_reads_does_not_keep_it_from_being_over() -> None:
+    reading, writing = os.pipe()
+    try:
+        with lab.launched(lab.enclosure("/usr/bin/yes"), stdio=Stdio(stdout=writing)) as running:
+            running.release()
+            time.sleep(0.5)
+            began = time.monotonic()
+            running.kill()
+            assert running.wait(10) == 137
+        assert time.monotonic() - began < 5
+    finally:
+        os.close(reading)
+        os.close(writing)
+    assert not lab.containers()
+
+
 def test_without_input_it_reads_nothing() -> None:
     assert sh("cat; echo $?") == (0, "0\n")
 
