@@ -455,6 +455,8 @@ int main(int argc, char **argv) {
     if (!identity("/proc/self/exe", &own)) identity(argv[0], &own);
     char *path = own_path(argv[0], &own, name);
     char *end = strrchr(path, '/');
+    /* What the caller put into argv[0] (`exec -a`) decides nothing: the file does, as for a script. */
+    name = end ? end + 1 : path;
     char *directory = end == path ? strdup("/") : end ? strndup(path, end - path) : strdup(".");
     int known = directory && identity(directory, &folder);
     char *tool = find_tool(name, cwd, &own, known ? &folder : NULL);

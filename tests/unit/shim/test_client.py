@@ -196,6 +196,17 @@ def test_no_spelling_of_path_makes_it_call_itself(stand: Stand) -> None:
         assert len(broker.asked) == 1, name
 
 
+def test_a_made_up_name_does_not_hide_the_tool(stand: Stand) -> None:
+    with stand.broker(running) as broker:
+        subprocess.run(
+            ["/bin/bash", "-c", f"exec -a ls {stand.shims}/git push"],
+            env={"PATH": f"{stand.shims}:{stand.tools}:/usr/bin:/bin"}, cwd=stand.work, capture_output=True,
+            timeout=20, check=False,
+        )  # fmt: skip
+    assert broker.asked[0].argv == ("git", "push")
+    assert broker.asked[0].tool == str(stand.tools / "git")
+
+
 def test_it_finds_the_tool_when_called_by_a_relative_name(stand: Stand) -> None:
     with stand.broker(running):
         done = stand.run("./git", "status", cwd=stand.shims)
