@@ -19,7 +19,8 @@ curl -sS -H 'Transfer-Encoding: chunked' --data-binary @/tmp/five https://api.te
 printf '\x00\xff\xfe\r\n\x1b[31m' | curl -sS --data-binary @- -H 'Content-Type: application/octet-stream' \
   https://api.test/binary
 curl -sS -X DELETE https://api.test/items/7
-json='application/json'; curl -sS -H "Accept: $json" -H "Content-Type: $json" -d '{"a": 1}' https://api.test/json; echo
+json=application/json
+curl -sS -H "Accept: $json" -H "Content-Type: $json" -d '{"a": 1}' https://api.test/json; echo
 curl -sS -d 'x=1' 'https://api.test/käse?q=ü'
 curl -sS --fail -d f=1 https://api.test/fail; echo "curl $?"
 """
