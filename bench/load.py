@@ -106,7 +106,7 @@ def measure_beside_held(options: argparse.Namespace) -> dict[str, float]:
         waiting = [connect(options) for _ in range(options.held)]
         for number, sock in enumerate(waiting):
             sock.sendall(request_of(options, f"/held/{number}").replace(b"GET ", b"DELETE ", 1))
-        time.sleep(2 + options.held * 0.05)
+        time.sleep(2 + options.held * 0.15)  # each is written to disk
         if any(is_answered(sock) for sock in waiting):
             raise SystemExit("a call was answered and does not wait")
         shares.append(measure_gets(options)["rate"] / alone)
