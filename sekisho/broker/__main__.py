@@ -124,7 +124,11 @@ def _proxy(gate: Gate, state: SessionState) -> Proxy:
     )
     settings.spool.mkdir(mode=0o700, exist_ok=True)
     resolver = Resolver(state.policy.network.resolve)
-    return Proxy(gate, settings, resolver, lambda reason: notes.add(state.folder, reason))
+
+    def broken(reason: str) -> None:
+        notes.add(state.folder, reason)
+
+    return Proxy(gate, settings, resolver, broken)
 
 
 def _way_out(state: SessionState) -> CorporateProxy | None:
