@@ -13,7 +13,7 @@ import msgspec
 
 from images import archive
 from images.variants import FOLDER, LABEL, PACKAGES_LABEL, SUITE, Variant, packages_of, removed_tools
-from sandbox.docker.engine import ARCHITECTURES, Engine, named
+from sandbox.docker.engine import ARCHITECTURES, Engine, named, patient
 from sandbox.errors import EnclosureError
 
 EPOCH = 1_700_000_000  # when everything in an image was made, so that the same packages give the same digest
@@ -87,7 +87,7 @@ def from_packages(engine: Engine, wanted: Wanted, say: Say, keep: Path | None = 
 
 def load(engine: Engine, packed: Path) -> None:
     """Give an archive to the engine. Raises EnclosureError."""
-    with named(engine.address), packed.open("rb") as content:
+    with named(engine.address), patient(engine, PATIENCE), packed.open("rb") as content:
         for answer in engine.client.load_image(content) or ():
             if "error" in answer:
                 raise EnclosureError(

@@ -4,7 +4,7 @@ import os
 import shutil
 from pathlib import Path
 
-from sandbox.docker.engine import Engine, named
+from sandbox.docker.engine import Engine, named, patient
 from sandbox.docker.laying import PREFIX
 from sandbox.docker.owner import FOLDER, INSTANCE, Life, from_labels, life, this_owner
 from sandbox.errors import EnclosureError
@@ -30,7 +30,7 @@ def clean(engine: Engine, instance: str) -> list[str]:
 def _remove(engine: Engine, container: str) -> bool:
     """False where somebody else is at it already, such as the guardian."""
     try:
-        with named(engine.address):
+        with named(engine.address), patient(engine):
             engine.client.remove_container(container, force=True, v=True)
     except EnclosureError as error:
         if "no such container" in error.what.lower() or "already in progress" in error.what:

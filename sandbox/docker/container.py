@@ -2,11 +2,10 @@
 
 import contextlib
 import socket
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from sandbox.docker.engine import PATIENCE, SLOW, Engine, named
+from sandbox.docker.engine import PATIENCE, Engine, named, patient
 from sandbox.docker.failures import LOOK
 from sandbox.errors import EnclosureError
 
@@ -46,7 +45,7 @@ class Container:
 
     def start(self) -> int:
         """Start it; the first process as seen from here. Raises EnclosureError."""
-        with self._named(), self._patient():
+        with self._named(), patient(self.engine):
             self.engine.client.start(self.id)
         return int(self.state()["Pid"])
 
@@ -73,7 +72,7 @@ class Container:
     def remove(self) -> None:
         """Take it away with its anonymous volumes; one that is gone is fine. Raises EnclosureError."""
         try:
-            with self._named(), self._patient():
+            with self._named(), patient(self.engine):
                 self.engine.client.remove_container(self.id, force=True, v=True)
         except EnclosureError as error:
             if "no such container" not in error.what.lower() and "already in progress" not in error.what:
@@ -105,15 +104,6 @@ class Container:
             raise EnclosureError(
                 "engine-not-confining", f"The engine started it with privileges: {', '.join(wrong)}.", LOOK
             )
-
-    @contextlib.contextmanager
-    def _patient(self) -> Iterator[None]:
-        """A busy disk may take its time to start and to remove."""
-        before, self.engine.client.timeout = self.engine.client.timeout, SLOW
-        try:
-            yield
-        finally:
-            self.engine.client.timeout = before
 
     def _named(self) -> "contextlib.AbstractContextManager[None]":
         return named(self.engine.address)

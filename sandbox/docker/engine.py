@@ -159,6 +159,16 @@ def inspect(engine: Engine, name: str) -> Image:
 
 
 @contextlib.contextmanager
+def patient(engine: Engine, seconds: float = SLOW) -> Iterator[None]:
+    """For calls that a busy disk may keep from answering soon."""
+    before, engine.client.timeout = engine.client.timeout, seconds
+    try:
+        yield
+    finally:
+        engine.client.timeout = before
+
+
+@contextlib.contextmanager
 def named(address: str, name: str = "") -> Iterator[None]:
     """Turn the SDK's exceptions into EnclosureError; `name` is the image's that the call is about."""
     from docker.errors import APIError, DockerException
