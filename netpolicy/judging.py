@@ -51,6 +51,10 @@ def _readings(call: Call, form: PathForm, world: World) -> Iterator[Finding]:
         yield _by_policy_or_service(call.by(method), world)
     if found := override.rewritten(call):
         yield found
+    bodiless = call.method in BODYLESS and world.profile(call.host, call.request.port) not in BODY_WITH_GET
+    if bodiless and call.has_body:
+        # A server that looks for no body takes it for the next request, whatever a rule says of this one.
+        yield unknown(f"a {call.method} with a body", code="get-body")
     upgrade = call.header("upgrade").strip().lower()
     if upgrade and not (upgrade == "websocket" and ruled(call, world)):
         yield _upgrade(call, upgrade, world)
@@ -89,10 +93,7 @@ def _by_policy_or_service(call: Call, world: World) -> Finding:
 
 def _by_service(call: Call, world: World) -> Finding:
     kind = world.profile(call.host, call.request.port)
-    found = _declared(call, kind, world) or _undeclared(call, kind)
-    if call.method in BODYLESS and call.has_body and kind not in BODY_WITH_GET:
-        return worst([found, unknown(f"a {call.method} with a body", code="get-body")])
-    return found
+    return _declared(call, kind, world) or _undeclared(call, kind)
 
 
 def _declared(call: Call, kind: str | None, world: World) -> Finding | None:

@@ -96,6 +96,8 @@ class BoundedServer(_Bodies, Http1Server):
             return
         try:
             request = http1.read_request_head([bytes(line) for line in head])
+            if request.data.http_version not in (b"HTTP/1.1", b"HTTP/1.0"):
+                raise ValueError(request.http_version)  # another one needs no Host header, and gets none
             size = http1.expected_http_body_size(request)
         except ValueError:
             yield from self._reject(400, "the request is malformed")

@@ -1,6 +1,7 @@
 """Announced commands: what they would do in the session's clone, and those held for a person."""
 
 import os
+from pathlib import Path
 
 from sandbox.environment import NO_ASKPASS_PATH, NO_EDITOR_PATH
 from sekisho.broker import artifact, evidence, testshown
@@ -23,7 +24,11 @@ OURS = (NO_EDITOR_PATH, NO_ASKPASS_PATH)
 
 
 class ClonedFiles(WorkingFiles):
-    """The clone, seen under the path that it has inside; elsewhere nothing is known."""
+    """The clone, seen under the path that it has inside; elsewhere nothing is known.
+
+    Links and `.git` files in it are the agent's: where they lead out of the clone nothing is looked at, or
+    answers would tell what lies there.
+    """
 
     def __init__(self, inside: str, clone: str) -> None:
         super().__init__(clone)
@@ -31,7 +36,15 @@ class ClonedFiles(WorkingFiles):
 
     def _outside(self, path: str) -> str | None:
         relative = os.path.relpath(path, self._inside)
-        return None if relative.startswith("..") else os.path.normpath(os.path.join(self._clone, relative))
+        if relative.startswith(".."):
+            return None
+        place = os.path.normpath(os.path.join(self._clone, relative))
+        return place if place == self._clone or self._holds(os.path.dirname(place)) else None
+
+    def _holds(self, place: str) -> bool:
+        """Whether a path, its links followed, lies in the clone."""
+        whole = os.path.realpath(self._clone)
+        return os.path.commonpath((whole, os.path.realpath(place))) == whole
 
     def kind(self, path: str) -> Kind:
         place = self._outside(path)
@@ -49,18 +62,22 @@ class ClonedFiles(WorkingFiles):
         place = self._outside(pattern)
         if place is None:
             return (pattern,)
-        return tuple(self._inside + found[len(self._clone) :] for found in super().matches(place))
+        found = (path for path in super().matches(place) if self._holds(os.path.dirname(path)))
+        return tuple(self._inside + path[len(self._clone) :] for path in found)
 
     def git_config(self, folder: str) -> tuple[tuple[str, str], ...]:
         return super().git_config(self._outside(folder) or self._clone)
+
+    def _own_config(self, folder: str) -> tuple[Path, ...]:
+        return tuple(path for path in super()._own_config(folder) if self._holds(str(path)))
 
     def worktree(self, folder: str) -> str | None:
         return self._inside if self._outside(folder) is not None else None
 
 
-def observed(state: SessionState, asked: Asked) -> Action:
-    """What an announced command would do."""
-    files = ClonedFiles(state.config.project, state.config.clone)
+def observed(state: SessionState, asked: Asked, files: ClonedFiles | None = None) -> Action:
+    """What an announced command would do; `files` is the view of the clone, used for this command only."""
+    files = files or ClonedFiles(state.config.project, state.config.clone)
     environment = {name: value for name, value in asked.environment if value not in OURS}
     context = Context(cwd=asked.cwd, place=Place.SANDBOX, files=files, environment=environment)
     return observe(asked.argv, context)

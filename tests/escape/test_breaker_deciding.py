@@ -3,18 +3,25 @@
 from pathlib import Path
 
 import certifi
+import msgspec
 import pytest
 
+from netpolicy.observe import observe
 from netpolicy.ports import Pass, Refuse
 from netpolicy.request import Request
+from netpolicy.world import of_policy
 from sekisho.broker import rereading, settings
 from sekisho.broker.artifact import HttpAct
+from sekisho.broker.commands import ClonedFiles
 from sekisho.broker.config import SessionConfig
 from sekisho.broker.door import Door
 from sekisho.broker.gate import Gate
 from sekisho.broker.state import SessionState, load_state
-from sekisho.core.policy import Network, Policy
+from sekisho.core.action import Action
+from sekisho.core.policy import Network, NetworkRule, Policy
+from sekisho.core.verdict import Verdict, judge
 from sekisho.store.store import Store
+from shim.context import Kind
 
 
 @pytest.fixture
@@ -69,3 +76,42 @@ def test_nothing_is_read_for_a_held_act_from_a_host_nobody_named(
         bound, _, told = rereading.bind(store, state.policy, act, None, state.world, state.context)
     assert bound.bound == ()
     assert "not free" in str(told["warnings"])
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> ClonedFiles:
+    """A clone with ways out of it: a link to a home, and `.git` files that name a repository there."""
+    home = tmp_path / "home"
+    (home / ".git").mkdir(parents=True)
+    (home / ".git" / "config").write_text('[alias]\n\tsecret = "!echo of the person"\n')
+    (home / "letter.txt").touch()
+    tree = tmp_path / "clone"
+    for name in ("by-file", "by-common/.git"):
+        (tree / name).mkdir(parents=True)
+    (tree / "link").symlink_to(home)
+    (tree / "by-file" / ".git").write_text(f"gitdir: {home}/.git\n")
+    (tree / "by-common" / ".git" / "commondir").write_text(f"{home}/.git\n")
+    (tree / "own.txt").touch()
+    return ClonedFiles("/project", str(tree))
+
+
+def test_links_out_of_the_clone_tell_nothing_of_what_lies_there(clone: ClonedFiles) -> None:
+    assert clone.kind("/project/own.txt") is Kind.FILE
+    assert clone.matches("/project/*.txt") == ("/project/own.txt",)
+    assert clone.kind("/project/link/letter.txt") == clone.kind("/project/link/no-letter.txt")
+    for pattern in ("/project/link/*", "/project/*/letter.txt", "/project/**/letter.txt"):
+        assert not any("letter.txt" in found and "*" not in found for found in clone.matches(pattern))
+
+
+@pytest.mark.parametrize("folder", ["link", "by-file", "by-common"])
+def test_no_git_configuration_outside_of_the_clone_is_read(clone: ClonedFiles, folder: str) -> None:
+    assert clone.git_config(f"/project/{folder}") == ()
+
+
+def test_a_get_with_a_body_is_held_even_where_a_rule_calls_gets_reads() -> None:
+    everything = NetworkRule(host="nobody.example", method="GET", path="/**", effect="read")
+    world = of_policy(Policy(network=Network(rule=(everything,))))
+    hidden = b"POST /smuggled HTTP/1.1\r\nHost: nobody.example\r\nContent-Length: 0\r\n\r\n"
+    seen = observe(msgspec.structs.replace(_get("/"), body=hidden, body_size=len(hidden)), world, final=True)
+    assert isinstance(seen, Action)
+    assert judge(seen, world.policy).verdict is Verdict.HOLD
