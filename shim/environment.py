@@ -2,9 +2,10 @@
 
 import re
 from fnmatch import fnmatchcase
+from functools import lru_cache
 
 from shim.call import Call
-from shim.grammar import variables
+from shim.grammar import Variable, variables
 from shim.text import HOLE
 
 _PLAIN_SSH = re.compile(r"(/usr/bin/)?ssh\b[^;&|`$<>\n\0]*")
@@ -13,12 +14,10 @@ _UNSAFE_FOLDERS = ("/tmp", "/var/tmp", "/dev/shm")
 
 def environment_effects(call: Call) -> None:
     """Notes what the variables set for this call would do. Built-in defaults are not looked at."""
-    for variable in variables():
-        if not any(fnmatchcase(call.name, pattern) for pattern in variable.tools.split()):
-            continue
+    for variable in _read_by(call.name):
         for name in variable.names.split():
             value = call.state.text(name)
-            if value is None or value == "" or value in variable.harmless.split():
+            if not value or value in variable.harmless.split():
                 continue
             if variable.kind == "shell":
                 call.shell(value, name=name)
@@ -32,6 +31,16 @@ def environment_effects(call: Call) -> None:
     given = call.context.environment.get("PATH")  # the session's own is not the command's doing
     if path is not None and path != given and any(_unsafe(folder) for folder in path.split(":")):
         call.unknown("PATH", "programs would come from a folder of the project", code="environment")
+
+
+@lru_cache(maxsize=512)
+def _read_by(tool: str) -> tuple[Variable, ...]:
+    """The variables that a tool reads."""
+    return tuple(
+        variable
+        for variable in variables()
+        if any(fnmatchcase(tool, pattern) for pattern in variable.tools.split())
+    )
 
 
 def transport(call: Call, command: str) -> None:

@@ -14,6 +14,7 @@ import msgspec
 
 from sekisho.broker import commands
 from sekisho.broker.door import Door
+from sekisho.broker.remembered import LARGEST, NeedsTime, NotedFiles, Remembered
 from sekisho.broker.state import SessionState
 from sekisho.broker.testwatch import TestWatch
 from sekisho.core.action import Action, Effect
@@ -22,18 +23,21 @@ from sekisho.core.verdict import Decision, Verdict, judge
 from sekisho.store.errors import StoreBroken
 from shim import protocol
 from shim.protocol import ABSENT, BROKEN, DENIED, HELD, Answer, Asked, Malformed, Refuse, Run
+from shim.suites import suite
 
 PATIENCE = 5.0  # seconds for a client to send its whole request
 MOST_AT_ONCE = 128
+MOST_SILENT = 512  # connections that have not said what they want; beyond, the oldest is dropped
 # Gates about the command itself: no wire would hold it.
 HELD_HERE = ("command-rule", "tool-rule", "destructive")
+RUN = protocol.encode_answer(Run())
 
 Guard = Callable[[Asked, Action], Awaitable[Refusal | None]]
 
 
 class Announcements:
-    """Serves the socket of one session. `guards` may object to a command that would run; `tests` watches
-    those that run tests."""
+    """Serves the socket of one session. `guards` may object to a command that would run, the same way each
+    time to one that only reads; `tests` watches those that run tests."""
 
     def __init__(
         self,
@@ -44,18 +48,38 @@ class Announcements:
     ) -> None:
         self._door, self._state, self._guards, self._tests = door, state, guards, tests
         self._places = asyncio.Semaphore(MOST_AT_ONCE)
+        self._reads: Remembered[Decision] = Remembered()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.silent: dict[Connection, None] = {}
 
     async def start(self, listener: socket.socket) -> asyncio.Server:
         """Begin to serve a listening Unix socket."""
         listener.setblocking(False)
-        return await asyncio.start_unix_server(self._serve, sock=listener)
+        loop = asyncio.get_running_loop()
+        return await loop.create_unix_server(lambda: Connection(self), sock=listener, backlog=512)
 
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def known(self, payload: bytes) -> bytes | None:
+        """The answer to a request for a read that was allowed before."""
+        decision = self._reads.get(payload)
+        if decision is None:
+            return None
+        self._count(decision)
+        return RUN
+
+    def serve(self, payload: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer any other request, beside the loop where that takes long."""
+        task = asyncio.get_running_loop().create_task(self._serve(payload, reader, writer))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _serve(
+        self, payload: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         try:
+            asked = protocol.decode_request(payload)
             async with self._places:
-                asked = await asyncio.wait_for(_read(reader), PATIENCE)
-                answer = await self.answer(asked)
-            if self._tests is not None and isinstance(answer, Run):
+                answer = await self.answer(asked, payload)
+            if self._tests is not None and isinstance(answer, Run) and suite(asked.argv) is not None:
                 runner = await asyncio.to_thread(self._tests.runner, asked)
                 if runner is not None:
                     await self._tests.watch(asked, runner, reader, writer)
@@ -69,14 +93,27 @@ class Announcements:
             with contextlib.suppress(OSError):
                 await writer.wait_closed()
 
-    async def answer(self, asked: Asked) -> Answer:
-        """What becomes of a command. Never raises: what cannot be judged runs into the wire's own gate."""
+    async def answer(self, asked: Asked, payload: bytes = b"") -> Answer:
+        """What becomes of a command; `payload` is its request, by which the answer may be remembered.
+
+        Never raises: what cannot be judged runs into the wire's own gate.
+        """
+        files = NotedFiles(self._state.config.project, self._state.config.clone)
         try:
-            action = await asyncio.to_thread(commands.observed, self._state, asked)
+            action = await self._observed(asked, payload, files)
             decision = judge(action, self._state.policy, self._state.command_context)
-            return await self._decided(asked, decision)
+            answer = await self._decided(asked, decision)
         except StoreBroken as broken:
             return Refuse(status=BROKEN, text=to_terminal(gate_broken(_words(asked), broken.reason)))
+        if isinstance(answer, Run) and action.effect is Effect.READ and suite(asked.argv) is None:
+            self._reads.keep(payload, files, decision)
+        return answer
+
+    async def _observed(self, asked: Asked, payload: bytes, files: NotedFiles) -> Action:
+        if 0 < len(payload) <= LARGEST:
+            with contextlib.suppress(NeedsTime):
+                return commands.observed(self._state, asked, files)
+        return await asyncio.to_thread(commands.observed, self._state, asked)
 
     async def _decided(self, asked: Asked, decision: Decision) -> Answer:
         if decision.verdict is Verdict.DENY:
@@ -128,15 +165,60 @@ def _held_here(decision: Decision) -> bool:
     return decision.code in HELD_HERE or decision.action.effect is Effect.DESTRUCTIVE
 
 
-async def _read(reader: asyncio.StreamReader) -> Asked:
-    received = b""
-    while True:
-        chunk = await reader.read(1 << 16)
-        if not chunk:
-            raise Malformed("the request is cut off")
-        received += chunk
-        if (found := protocol.payload_in(received)) is not None:
-            return protocol.decode_request(found[0])
+class Connection(asyncio.Protocol):
+    """One connection, until its request is there; what is known is answered without any more ado."""
+
+    def __init__(self, announcements: Announcements) -> None:
+        self._announcements = announcements
+        self._received = b""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Called by asyncio."""
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        self._late = asyncio.get_running_loop().call_later(PATIENCE, transport.abort)
+        silent = self._announcements.silent
+        silent[self] = None
+        if len(silent) > MOST_SILENT:
+            next(iter(silent)).drop()
+
+    def data_received(self, data: bytes) -> None:
+        """Called by asyncio."""
+        self._received += data
+        try:
+            found = protocol.payload_in(self._received)
+        except Malformed:
+            self.drop()
+            return
+        if found is not None:
+            self._heard()
+            self._answer(found[0])
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """Called by asyncio."""
+        self._heard()
+
+    def drop(self) -> None:
+        """End it without a word: the client judges by its own table."""
+        self._heard()
+        self._transport.abort()
+
+    def _heard(self) -> None:
+        self._late.cancel()
+        self._announcements.silent.pop(self, None)
+
+    def _answer(self, payload: bytes) -> None:
+        if (known := self._announcements.known(payload)) is not None:
+            self._transport.write(known)
+            self._transport.close()
+            return
+        loop = asyncio.get_running_loop()
+        reader = asyncio.StreamReader(loop=loop)
+        streams = asyncio.StreamReaderProtocol(reader, loop=loop)
+        self._transport.set_protocol(streams)
+        streams.connection_made(self._transport)
+        writer = asyncio.StreamWriter(self._transport, streams, reader, loop)
+        self._announcements.serve(payload, reader, writer)
 
 
 def _words(asked: Asked) -> str:
