@@ -40,11 +40,13 @@ def receive(
     dest: Path,
     *,
     known: Sequence[str] = (),
+    foreign: bool = False,
     limit: int = LARGEST_PACK,
 ) -> HeldPush:
     """Make the bare repository `dest` (which must not exist) from a push and gather its evidence.
 
-    `known` are ids that the remote is known to have (its advertisement): they bound log and scan.
+    `known` are ids that the remote is known to have (its advertisement): they bound log and scan. A `foreign`
+    remote has nothing of what the person's remotes have: all that would go there is new to it.
     Raises PushRefused, or EnclosureError where no sandbox can be made; then nothing is left at `dest`.
     """
     _check(commands, workspace)
@@ -53,7 +55,7 @@ def receive(
     dest.parent.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(prefix=".receive-", dir=dest.parent))
     try:
-        return _Reception(workspace, scratch, dest, known, limit).hold(pack, commands)
+        return _Reception(workspace, scratch, dest, known, foreign, limit).hold(pack, commands)
     except (GitError, OSError) as error:
         shutil.rmtree(dest, ignore_errors=True)
         raise PushRefused(f"the push could not be made whole: {error}") from error
@@ -78,9 +80,16 @@ def _check(commands: Sequence[Command], workspace: Workspace) -> None:
 
 class _Reception:
     def __init__(
-        self, workspace: Workspace, scratch: Path, dest: Path, known: Sequence[str], limit: int
+        self,
+        workspace: Workspace,
+        scratch: Path,
+        dest: Path,
+        known: Sequence[str],
+        foreign: bool,
+        limit: int,
     ) -> None:
-        self.workspace = workspace
+        self.workspace = msgspec.structs.replace(workspace, start=None) if foreign else workspace
+        self.foreign = foreign
         self.scratch = scratch
         self.dest = dest
         self.limit = limit
@@ -191,7 +200,7 @@ class _Reception:
 
     def _tracked(self) -> list[str]:
         """What the person last saw of remotes; only asked where the remote's own word is missing."""
-        if self.known:
+        if self.known or self.foreign:
             return []
         seen = git(self.workspace.common_dir, "for-each-ref", "--format=%(objectname)", "refs/remotes/")
         return [oid for oid in seen.decode().split() if is_oid(oid)]

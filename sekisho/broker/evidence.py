@@ -63,11 +63,16 @@ def of_request(decision: Decision, act: HttpAct, body: bytes | None, **texts: st
     }
 
 
-def of_push(decision: Decision, held: HeldPush, diff: str, **texts: str) -> dict[str, Any]:
-    """Evidence of a held push. `diff` is the digest of the blob that has it in full."""
+def of_push(
+    decision: Decision, held: HeldPush, diff: str, *, own: bool = True, **texts: str
+) -> dict[str, Any]:
+    """Evidence of a held push. `diff` is the digest of the blob that has it in full; `own`: to a remote that
+    the person's repository has."""
     refs = decision.action.detail["refs"]
     options = decision.action.detail.get("push_options", ())
     told = ["it has push options, by which a forge merges, deploys or skips checks"] if options else []
+    if not own:
+        told.append("the remote is none of your repository's: all of the history below leaves for it")
     remote = str(decision.action.detail["remote"])
     return {
         **base(decision, **texts),

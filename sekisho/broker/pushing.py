@@ -58,7 +58,7 @@ def hold_push(store: Store, state: SessionState, request: Request, body: Body) -
         return _held_reply(push, judge(live.action, state.policy, state.context), live)
     repository = store.folder / "holds" / f"{fingerprint.removeprefix('sha256:')[:16]}-{secrets.token_hex(4)}"
     try:
-        held = _receive(push, body, state, repository, _known(store, act, state))
+        held = _receive(push, body, state, repository, act, _known(store, act, state))
     except (PushRefused, EnclosureError) as refused:
         what = f"{action.verb} {action.target}"
         return Held(reply=reject(push, standard("unreadable-push", what, why=str(refused))))
@@ -71,7 +71,10 @@ def hold_push(store: Store, state: SessionState, request: Request, body: Body) -
     diff = store.blobs.put_file(Path(held.diff))
     sent = next((update.new for update in act.updates if update.new.strip("0")), "")
     tests = testshown.verification(store, state.id, state.folder, sent)
-    shown = evidence.of_push(decision, held, diff.sha256, purpose=state.purpose(), verification=tests)
+    own = is_own(state, act.remote)
+    shown = evidence.of_push(
+        decision, held, diff.sha256, own=own, purpose=state.purpose(), verification=tests
+    )
     hold = put(store, state, decision.action, act, shown, fingerprint)
     if decision.verdict is Verdict.ALLOW and held.secrets.complete and not held.secrets.findings:
         return Held(reply=_send(store, push, hold, decision))
@@ -122,13 +125,15 @@ def _known(store: Store, act: PushAct, state: SessionState) -> list[str]:
         return []
 
 
-def _receive(push: Push, body: Body, state: SessionState, repository: Path, known: Sequence[str]) -> HeldPush:
+def _receive(
+    push: Push, body: Body, state: SessionState, repository: Path, act: PushAct, known: Sequence[str]
+) -> HeldPush:
     workspace = load((state.folder / "workspace.json").read_bytes(), Workspace)
-    offset = push.pack_offset
+    offset, foreign = push.pack_offset, not is_own(state, act.remote)
     if offset is None:
-        return receive(b"", push.commands, workspace, repository, known=known)
+        return receive(b"", push.commands, workspace, repository, known=known, foreign=foreign)
     if body.data is not None:
-        return receive(body.data[offset:], push.commands, workspace, repository, known=known)
+        return receive(body.data[offset:], push.commands, workspace, repository, known=known, foreign=foreign)
     assert body.path is not None
     pack = repository.with_suffix(".pack")
     pack.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -136,7 +141,7 @@ def _receive(push: Push, body: Body, state: SessionState, repository: Path, know
         with body.path.open("rb") as whole, pack.open("xb") as file:
             whole.seek(offset)
             shutil.copyfileobj(whole, file, 1 << 20)
-        return receive(pack, push.commands, workspace, repository, known=known)
+        return receive(pack, push.commands, workspace, repository, known=known, foreign=foreign)
     finally:
         pack.unlink(missing_ok=True)
 

@@ -117,3 +117,14 @@ def test_push_options_are_shown_to_who_decides(world: World) -> None:
     assert "merge_request.merge_when_pipeline_succeeds" in shown
     assert "ci.skip" in shown
     assert "WARNING" in shown
+
+
+def test_a_push_of_old_history_to_a_foreign_remote_shows_all_that_would_leave(world: World) -> None:
+    world.upstream.forge.create("foreign.git")
+    session = world.run(
+        "git fetch -q origin; git push https://github.com/foreign.git origin/main:refs/heads/y; true"
+    )
+    shown = world.told("approvals", "show", world.hold(session)["id"], "--diff").out
+    assert "Begin" in shown
+    assert "+content 0" in shown
+    assert "none of your repository's" in shown
