@@ -32,7 +32,7 @@ _ROWS = (
     ("read a file, edit, commit", "done"),
     (
         "run tests",
-        "done, and seen with their counts; run them after the last edit: they are evidence for the files then",
+        "done, and seen with their counts; run them after the last edit: they are evidence for those files",
     ),
     (
         "GET, HEAD, `git fetch`, `git clone`, install a package",
@@ -40,7 +40,7 @@ _ROWS = (
     ),
     ("POST, PUT, PATCH, DELETE to a service", "held for a person, unless a rule below says otherwise"),
     (
-        "force push to or deletion of a protected ref, private addresses, metadata services, keys in requests",
+        "force push to or deletion of a protected ref, private addresses, metadata services, sending a key",
         "denied",
     ),
     ("`git commit` that would bring a secret", "refused with file and line, status 77; take it out"),
