@@ -56,7 +56,7 @@ def _readings(call: Call, form: PathForm, world: World) -> Iterator[Finding]:
         # A server that looks for no body takes it for the next request, whatever a rule says of this one.
         yield unknown(f"a {call.method} with a body", code="get-body")
     upgrade = call.header("upgrade").strip().lower()
-    if upgrade and not (upgrade == "websocket" and ruled(call, world)):
+    if upgrade and not (upgrade == "websocket" and _names_channel(call, world)):
         yield _upgrade(call, upgrade, world)
 
 
@@ -76,6 +76,14 @@ def ruled(call: Call, world: World) -> Finding | None:
         reversible=rule.reversible,
         checkable=rule.checkable,
     )
+
+
+def _names_channel(call: Call, world: World) -> bool:
+    """Whether a rule names the very path. One for many paths speaks of requests, not of what follows them:
+    over a WebSocket anything is written, whatever its opening request is called.
+    """
+    rules = network_rules(world.policy, call.method, call.host, call.request.port, call.path).deciding
+    return bool(rules) and all("*" not in rule.path for rule in rules)
 
 
 def _by_policy_or_service(call: Call, world: World) -> Finding:

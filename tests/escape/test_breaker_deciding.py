@@ -115,3 +115,17 @@ def test_a_get_with_a_body_is_held_even_where_a_rule_calls_gets_reads() -> None:
     seen = observe(msgspec.structs.replace(_get("/"), body=hidden, body_size=len(hidden)), world, final=True)
     assert isinstance(seen, Action)
     assert judge(seen, world.policy).verdict is Verdict.HOLD
+
+
+@pytest.mark.parametrize(
+    ("path", "verdict"), [("/**", Verdict.HOLD), ("/live/*", Verdict.HOLD), ("/live/feed", Verdict.ALLOW)]
+)
+def test_only_a_rule_for_the_very_path_opens_a_websocket(path: str, verdict: Verdict) -> None:
+    opened = NetworkRule(host="nobody.example", method="GET", path=path, effect="read")
+    world = of_policy(Policy(network=Network(rule=(opened,))))
+    upgrade = (("Connection", "Upgrade"), ("Upgrade", "websocket"), ("Sec-WebSocket-Version", "13"))
+    request = _get("/live/feed")
+    request = msgspec.structs.replace(request, headers=(*request.headers, *upgrade))
+    seen = observe(request, world, final=True)
+    assert isinstance(seen, Action)
+    assert judge(seen, world.policy).verdict is verdict
