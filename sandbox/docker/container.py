@@ -2,6 +2,7 @@
 
 import contextlib
 import socket
+import time
 from pathlib import Path
 from typing import Any
 
@@ -54,10 +55,23 @@ class Container:
         with self._named():
             return dict(self.engine.client.inspect_container(self.id)["State"])
 
-    def resize(self, rows: int, columns: int) -> None:
-        """Tell the terminal inside its size; one that is over needs none."""
-        with contextlib.suppress(EnclosureError), self._named():
-            self.engine.client.resize(self.id, rows, columns)
+    def resize(self, rows: int, columns: int) -> bool:
+        """Tell the terminal inside its size; False where it does not run yet, or no more."""
+        try:
+            with self._named():
+                self.engine.client.resize(self.id, rows, columns)
+        except EnclosureError:
+            return False
+        return True
+
+    def ends_within(self, seconds: float) -> bool:
+        """Whether the engine learns in time that it is over."""
+        deadline = time.monotonic() + seconds
+        while self.state()["Running"]:
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.05)
+        return True
 
     def status(self) -> int:
         """The exit status of one that is over."""

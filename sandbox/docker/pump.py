@@ -56,7 +56,7 @@ class Pump:
     """Starts at once and never waits for one side only. When the stream is over and all of it was taken,
     `ended` is called in the thread.
 
-    `resize(rows, columns)` is called in the thread for each new size of a terminal. The descriptors are
+    `resize(rows, columns)` is called for each new size of a terminal, until it says that it worked. The descriptors are
     duplicated, and the copies closed before `ended`.
     """
 
@@ -67,7 +67,7 @@ class Pump:
         *,
         terminal: bool,
         ended: Callable[[], None],
-        resize: Callable[[int, int], None],
+        resize: Callable[[int, int], bool],
     ) -> None:
         self._stream, self._ended, self._resize, self._terminal = stream, ended, resize, terminal
         self._input = _copy(stdio.stdin)
@@ -115,7 +115,7 @@ class Pump:
     def _turn(self) -> bool:
         """Copy what can be copied; False when all is over."""
         if self._terminal:
-            self._look_at_size()
+            self.look_at_size()
         sinks = [sink for sink in self._sinks.values() if sink.pending]
         if self._over and not sinks:
             return False
@@ -201,14 +201,15 @@ class Pump:
             self._sinks[kind].pending += data
             self._sinks[kind].write()
 
-    def _look_at_size(self) -> None:
-        if self._input is None:
+    def look_at_size(self) -> None:
+        """Pass a new size on; may be called in any thread."""
+        if self._input is None or not self._terminal:
             return
         with contextlib.suppress(OSError):
             packed = fcntl.ioctl(self._input, termios.TIOCGWINSZ, b"\0" * 8)
             rows, columns, _, _ = struct.unpack("HHHH", packed)
-            if (rows, columns) != self._size and rows and columns:
-                self._resize(rows, columns)
+            changed = (rows, columns) != self._size and rows and columns
+            if changed and self._resize(rows, columns):
                 self._size = (rows, columns)
 
 

@@ -19,6 +19,7 @@ from sandbox.spec import Enclosure
 
 KILLED = 137
 DRAIN = 1.0  # seconds: what nobody reads must not keep a session from being over
+NOTICED = 3.0  # seconds in which the engine learns that a process is over
 BROKEN = 2.0  # seconds between the end of the stream and that of a container, at most
 
 
@@ -82,7 +83,7 @@ class ContainerRunning(Running):
         try:
             init = os.pidfd_open(self.pid)
         except (OSError, ValueError):  # over already, or a number of another machine's
-            if self._container.state()["Running"]:
+            if not self._container.ends_within(NOTICED):
                 self._container.require_confined(self.pid)
             raise self._crashed(image) from None
         self._init = InnerInit(self.pid, parent_of(self.pid))
@@ -95,6 +96,7 @@ class ContainerRunning(Running):
 
     def release(self, timeout: float = 60.0) -> None:
         """Let the command start: it has already proved that it stands inside."""
+        self._pump.look_at_size()
         os.write(self._go_fd, GO)
 
     def _watch(self, init: int) -> None:

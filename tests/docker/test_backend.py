@@ -13,6 +13,7 @@ import pytest
 from sandbox import check
 from sandbox.backend import Backend, choose
 from sandbox.descriptors import Stdio
+from sandbox.docker.checking import look
 from sandbox.docker.choosing import choose as choose_image
 from sandbox.docker.laying import PREFIX
 from sandbox.environment import Person, Trust, environment, helper_mounts
@@ -291,3 +292,10 @@ def test_image_command_builds_and_lists(sekisho_home: Path) -> None:
     assert rows["claude-code"]["tag"] == "sekisho/claude-code"
     wrong = subprocess.run([*command, "build", "--variant", "no"], capture_output=True, text=True)
     assert (wrong.returncode, "one of base, python, node" in wrong.stderr) == (2, True)
+
+
+def test_doctor_tells_of_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "image sekisho/base" in look().detail
+    monkeypatch.setenv("DOCKER_HOST", "unix:///nonexistent")
+    found = look()
+    assert (found.ok, found.needed, "No Docker engine answers" in found.detail) == (False, False, True)
