@@ -56,8 +56,8 @@ class Pump:
     """Starts at once and never waits for one side only. When the stream is over and all of it was taken,
     `ended` is called in the thread.
 
-    `resize(rows, columns)` is called for each new size of a terminal, until it says that it worked. The descriptors are
-    duplicated, and the copies closed before `ended`.
+    `resize(rows, columns)` is called for each new size of a terminal, until it says that it worked. The
+    descriptors are duplicated, and the copies closed before `ended`.
     """
 
     def __init__(
