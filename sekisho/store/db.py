@@ -127,16 +127,11 @@ class Database:
             raise StoreBroken(f"{self.path}: {meaning} ({error})", trouble) from error
 
     def _begun(self) -> sqlite3.Connection:
-        """A connection in a write transaction; one from a time when the file was read-only is made anew."""
-        conn = self._connection()
-        try:
-            conn.execute("BEGIN IMMEDIATE")
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_READONLY:
-                raise
+        """A connection in a write transaction; one from when the file could not be written is made anew."""
+        if getattr(self._local, "read_only", False):
             self._forget()
-            conn = self._connection()
-            conn.execute("BEGIN IMMEDIATE")
+        conn = self._connection()
+        conn.execute("BEGIN IMMEDIATE")
         return conn
 
     def _forget(self) -> None:
@@ -190,6 +185,8 @@ class Database:
     def _connection(self) -> sqlite3.Connection:
         conn: sqlite3.Connection | None = getattr(self._local, "conn", None)
         if conn is None:
+            # SQLite opens what it cannot write for reading, and does not say so.
+            self._local.read_only = not os.access(self.path, os.W_OK)
             # Transactions are our own (`isolation_level=None`); `close` runs in whichever thread.
             conn = sqlite3.connect(
                 self.path, timeout=self._busy, isolation_level=None, check_same_thread=False

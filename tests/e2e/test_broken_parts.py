@@ -56,6 +56,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -404,6 +405,19 @@ def test_a_gatekeeper_killed_while_deciding(world: World) -> None:
     assert any("ended unasked" in note for note in handoff["gate_broken"])
 
 
+def approving(world: World, hold: dict[str, Any]) -> "subprocess.Popen[bytes]":
+    """A person's yes, in a process that can be killed."""
+    argv = world.sekisho.argv("approvals", "approve", hold["id"])
+    return subprocess.Popen(
+        argv,
+        cwd=world.repository,
+        env=world.sekisho.environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
 SIGNED = "-H 'Authorization: AWS4-HMAC-SHA256 Credential=A/20260101/eu/s3/aws4_request, Signature=0f'"
 
 
@@ -413,10 +427,11 @@ def test_a_gatekeeper_killed_while_it_carries(world: World) -> None:
     script = f"curl -sS -m 30 -d x=1 {SIGNED} '{url}'; echo curl $?; read -r _; echo over"
     with world.running(script, "--wait", "30s") as live:
         hold = wait_for(lambda: next((h for h in world.holds() if h["target"] == url), None))
-        world.approve(hold)
+        approver = approving(world, hold)  # it waits for how its call ends
         wait_for(lambda: world.state(hold) == "executing" or None)
         time.sleep(0.5)
         live.kill_gatekeeper()
+        assert approver.wait(30) == 1
         assert live.says() in ("curl 52", "curl 56", "curl 35", "curl 92")
         live.tell("")
         live.end()
@@ -430,12 +445,7 @@ def test_an_approver_killed_while_sending(world: World) -> None:
     url = "https://api.test/slow?s=20&killed"
     first = world.hold(world.run(f"curl -sS -d x=1 '{url}'"))
     second = world.hold(world.run(f"curl -sS -d x=2 '{url}'"))
-    approver = subprocess.Popen(
-        world.sekisho.argv("approvals", "approve", first["id"]),
-        cwd=world.repository,
-        env=world.sekisho.environment(),
-        stdin=subprocess.DEVNULL,
-    )
+    approver = approving(world, first)
     with direct.opened(world) as store:
         wait_for(lambda: store.ledger.get(first["id"]).state is State.EXECUTING)
         time.sleep(0.3)
