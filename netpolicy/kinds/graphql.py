@@ -182,17 +182,24 @@ def judge(call: Call) -> Finding | None:
     if in_url:
         doubt = unknown("documents in both URL and body", code="graphql-ambiguous", verb="graphql")
         return _worst([finding, doubt, _parameters(call.query)])
+    named = set(call.query.all("operationName"))
+    if named and named != {finding.detail.get("name")}:  # express-graphql takes the URL's name first
+        doubt = unknown("the URL names another operation", code="graphql-ambiguous", verb="graphql")
+        return _worst([finding, doubt])
     return finding
 
 
 KINDS = {"graphql": judge}
 
 _P = "POST /graphql"
+_TWO = b'{"query":"query A { a } mutation B { b }","operationName":"A"}'
 EXAMPLES = (
     Example("graphql", _P, READ, b'{"query":"{ a }"}', JSON),
     Example("graphql", _P, READ, b'{"query":"query A { mutation: b(x: \\"mutation {c}\\") }"}', JSON),
     Example("graphql", _P, EXTERNAL, b'{"query":"# query\\nmutation { b }"}', JSON),
-    Example("graphql", _P, READ, b'{"query":"query A { a } mutation B { b }","operationName":"A"}', JSON),
+    Example("graphql", _P, READ, _TWO, JSON),
+    Example("graphql", _P + "?operationName=A", READ, b'{"query":"query A { a }"}', JSON),
+    Example("graphql", _P + "?operationName=B", UNKNOWN, _TWO, JSON),
     Example("graphql", _P, UNKNOWN, b'{"query":"query A { a } mutation B { b }"}', JSON),
     Example("graphql", _P, UNKNOWN, b'{"query":"query A { a } mutation B { b }","operationName":"C"}', JSON),
     Example("graphql", _P, EXTERNAL, b'[{"query":"{ a }"},{"query":"mutation { b }"}]', JSON),
