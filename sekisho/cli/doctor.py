@@ -1,5 +1,6 @@
 """`sekisho doctor`: what works on this machine, and what to do where it does not."""
 
+import contextlib
 import json as jsonlib
 import os
 import subprocess
@@ -48,6 +49,7 @@ def _own() -> Iterator[Check]:
     yield _python()
     yield _git()
     yield from (_tried(name, look, instead) for name, look, instead in LOOKS)
+    yield from _clients()
 
 
 def _python() -> Check:
@@ -87,6 +89,18 @@ def _trust() -> str:
     files = trust.trust_files(cache_dir(), ca.ensure(state_dir() / "authority"))
     browser = "" if files.nss else "; browsers are not covered (no certutil)"
     return f"{files.folder}{browser}"
+
+
+def _clients() -> Iterator[Check]:
+    """Nothing where there are no trust files: a line of their own says so."""
+    from netpolicy.proxy import ca, trust
+    from sekisho.cli.clients import checks
+    from sekisho.store.paths import cache_dir, state_dir
+
+    with contextlib.suppress(Exception):
+        authority = ca.ensure(state_dir() / "authority")
+        files = trust.trust_files(cache_dir(), authority)
+        yield from checks(files, authority.certificate.read_bytes())
 
 
 def _store() -> str:
