@@ -45,7 +45,7 @@ def run(
     ] = None,
     wait: Annotated[
         str | None,
-        typer.Option(help="Hold a gated call open so long for a live answer.", metavar="TIME"),
+        typer.Option(help="Keep a gated call open so long; your answer meanwhile is its real result.", metavar="TIME"),
     ] = None,
     timeout: Annotated[
         str | None,
@@ -74,7 +74,7 @@ def run(
         bool, typer.Option("--json", help="End with a summary as one line of JSON on stdout.")
     ] = False,
 ) -> None:
-    """Run CMD in a sandbox on a clone of this repository.
+    """Run CMD in a sandbox, on a clone of this repository or, with --in-place, in this very tree.
 
     Reads pass, local work goes on. Pushes and other writes outside are held; decide about them with
     `sekisho approvals`, during the session or days later. The exit status is that of CMD; 69: it could
