@@ -130,7 +130,10 @@ def approve(
     ] = False,
     json: Json = False,
 ) -> None:
-    """Say yes: the act is executed now, by this command, with your own credentials."""
+    """Say yes: the act is executed now, by this command, with your own credentials.
+
+    What only its own call can send, or only its session can run, is left to those: once, before it expires.
+    """
     try:
         seconds = duration(expires)
     except ValueError as error:

@@ -45,7 +45,9 @@ def run(
     ] = None,
     wait: Annotated[
         str | None,
-        typer.Option(help="Keep a gated call open so long; your answer meanwhile is its real result.", metavar="TIME"),
+        typer.Option(
+            help="Keep a gated call open so long; your answer meanwhile is its real result.", metavar="TIME"
+        ),
     ] = None,
     timeout: Annotated[
         str | None,
