@@ -95,12 +95,16 @@ class PushAct(msgspec.Struct, frozen=True, kw_only=True, tag="push"):
 
 
 class CommandAct(msgspec.Struct, frozen=True, kw_only=True, tag="command"):
-    """A command that the session may run once it is approved: exactly these words, there, so set up."""
+    """A command that the session may run once it is approved: exactly these words, there, so set up.
+
+    `tree` is the git tree of all the session's files, for a command that may do what is in them.
+    """
 
     argv: tuple[str, ...]
     cwd: str
     tool: str
     environment: tuple[tuple[str, str], ...] = ()
+    tree: str = ""
 
 
 Act = HttpAct | PushAct | CommandAct

@@ -1,14 +1,17 @@
 """Announced commands: what they would do in the session's clone, and those held for a person."""
 
+import contextlib
 import os
+import re
 from pathlib import Path
 
 from sandbox.environment import NO_ASKPASS_PATH, NO_EDITOR_PATH
-from sekisho.broker import artifact, evidence, testshown
+from sekisho.broker import artifact, evidence, testshown, testtrees
 from sekisho.broker.artifact import CommandAct
 from sekisho.broker.holding import put
 from sekisho.broker.state import SessionState
-from sekisho.core.action import Action
+from sekisho.core.action import Action, Effect
+from sekisho.core.display import one_line
 from sekisho.core.lifecycle import State
 from sekisho.core.verdict import Decision
 from sekisho.store.errors import LedgerError
@@ -21,6 +24,8 @@ from shim.protocol import Asked
 
 # Programs that we put into the environment ourselves; they only print and fail.
 OURS = (NO_EDITOR_PATH, NO_ASKPASS_PATH)
+BOUND = "it may do what the session's files say: once one of them changes, an approval of this is void"
+UNBOUND = "the session's files could not be noted, so an approval of this runs nothing"
 
 
 class ClonedFiles(WorkingFiles):
@@ -83,24 +88,68 @@ def observed(state: SessionState, asked: Asked, files: ClonedFiles | None = None
     return observe(asked.argv, context)
 
 
-def command_act(asked: Asked) -> CommandAct:
+def command_act(asked: Asked, tree: str = "") -> CommandAct:
     """The command as it would be bound by an approval."""
     return CommandAct(
-        argv=asked.argv, cwd=asked.cwd, tool=asked.tool, environment=tuple(sorted(asked.environment))
+        argv=asked.argv,
+        cwd=asked.cwd,
+        tool=asked.tool,
+        # The next session may run what was approved after this one ended.
+        environment=tuple(sorted(pair for pair in asked.environment if pair[0] != "SEKISHO_SESSION")),
+        tree=tree,
     )
+
+
+def uses_files(asked: Asked, action: Action, files: ClonedFiles) -> bool:
+    """Whether what a command does may depend on the session's files."""
+    if action.effect in (Effect.UNKNOWN, Effect.DESTRUCTIVE) or files.worktree(asked.tool) is not None:
+        return True
+    words = (part for word in asked.argv[1:] for part in (word, re.split("[=@]", word, maxsplit=1)[-1]))
+    places = (os.path.join(asked.cwd, word) for word in words if word)
+    return any(files.worktree(place) and files.kind(place) is not Kind.ABSENT for place in places)
 
 
 def hold_or_run(store: Store, state: SessionState, asked: Asked, decision: Decision) -> tuple[Hold, bool]:
     """The hold of a command, and whether an approval was just used up to run it. Raises StoreBroken."""
-    act = command_act(asked)
+    files = ClonedFiles(state.config.project, state.config.clone)
+    bound = uses_files(asked, decision.action, files)
+    tree = testtrees.now(state.folder, one_line(" ".join(asked.argv), 200)) if bound else ""
+    act, operation = command_act(asked, tree), artifact.digest(command_act(asked))
     digest = artifact.digest(act)
-    for hold in store.ledger.list(states=(State.APPROVED,), project=state.config.project, fingerprint=digest):
-        try:
-            store.ledger.consume(hold.id, None, digest)
-        except LedgerError:
-            continue  # expired or void meanwhile: it is held anew
-        return store.ledger.finish(hold.id, State.DONE, {"summary": "the session ran it"}), True
+    if (tree or not bound) and (used := _used_up(store, state, operation, digest)) is not None:
+        return used, True
     tests = testshown.verification(store, state.id, state.folder)
     shown = evidence.base(decision, purpose=state.purpose(), verification=tests)
     shown["changes"] = "\n".join(asked.argv)
-    return put(store, state, decision.action, act, shown, digest), False
+    if bound:
+        shown["warnings"] = [BOUND if tree else UNBOUND]
+    hold = put(store, state, decision.action, act, shown, operation)
+    _give_way(store, state, hold)
+    return hold, False
+
+
+def _used_up(store: Store, state: SessionState, operation: str, digest: str) -> Hold | None:
+    """The approved hold of exactly this, used up; approvals of other content are void."""
+    for hold in store.ledger.list(
+        states=(State.APPROVED,), project=state.config.project, fingerprint=operation
+    ):
+        try:
+            if hold.digest != digest:
+                store.ledger.void(hold.id, "files of the session changed after this was held")
+                continue
+            store.ledger.consume(hold.id, None, digest)
+        except LedgerError:
+            continue  # expired or void meanwhile: it is held anew
+        return store.ledger.finish(hold.id, State.DONE, {"summary": "the session ran it"})
+    return None
+
+
+def _give_way(store: Store, state: SessionState, later: Hold) -> None:
+    """The same command on other files: only the latest can still be approved to any effect."""
+    known = store.ledger.list(
+        states=(State.PENDING,), project=state.config.project, fingerprint=later.fingerprint
+    )
+    for hold in known:
+        if hold.digest != later.digest:
+            with contextlib.suppress(LedgerError):
+                store.ledger.supersede(hold.id, later.id)
