@@ -23,6 +23,8 @@ from sekisho.core.units import render_rate
 from sekisho.core.verdict import Decision, Verdict
 
 REMEMBERED = 4096  # distinct texts of a session and host that count only once
+# Of these the path names whose place it is, and whoever owns that is told of each request for it.
+_LET_BY_PATH = frozenset({"s3.amazonaws.com", "storage.googleapis.com", "proxy.golang.org", "sum.golang.org"})
 _NO_NEWS = frozenset({"host", "content-length", "date", "accept-encoding", "connection", "x-request-id"})
 
 
@@ -105,7 +107,9 @@ def is_known(world: World, request: Request) -> bool:
         world.profile(host, port) is not None
         or is_listed(world.policy, host, port)
         # Patterns of presets cover whole clouds, where anybody may rent a name.
-        or (host in shipped().exact and request.scheme == "https" and port == 443)
+        or (
+            host in shipped().exact and host not in _LET_BY_PATH and request.scheme == "https" and port == 443
+        )
     )
 
 

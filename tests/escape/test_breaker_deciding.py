@@ -129,3 +129,28 @@ def test_only_a_rule_for_the_very_path_opens_a_websocket(path: str, verdict: Ver
     seen = observe(request, world, final=True)
     assert isinstance(seen, Action)
     assert judge(seen, world.policy).verdict is verdict
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        "cloudflare-dns.com/dns-query?name=data.evil.example",
+        "dns.google/resolve?name=data.evil.example",
+        "dns.quad9.net/dns-query/?name=data.evil.example",
+        "dns.nextdns.io/abc123?name=data.evil.example",
+    ],
+)
+def test_no_name_is_asked_over_https(where: str) -> None:
+    host, _, path = where.partition("/")
+    seen = observe(_get(f"/{path}", host), of_policy(Policy()), final=True)
+    assert isinstance(seen, Action)
+    assert judge(seen, Policy()).verdict is Verdict.HOLD
+
+
+@pytest.mark.parametrize("host", ["s3.amazonaws.com", "storage.googleapis.com", "proxy.golang.org"])
+def test_places_that_anybody_rents_below_a_known_host_have_a_budget(state: SessionState, host: str) -> None:
+    gate = Gate(Door(lambda reason: True))
+    gate.add(state)
+    answers = [gate.preview(state.id, _get(f"/mine{number}/{'word/' * 40}", host)) for number in range(20)]
+    assert isinstance(answers[0], Pass)
+    assert isinstance(answers[-1], Refuse)
