@@ -56,6 +56,7 @@ def _ipv6(host: str) -> str:
     return str(address.ipv4_mapped or address)
 
 
+@lru_cache(maxsize=4096)
 def parse_literal(host: str) -> str | None:
     """The address that `host` spells, as plain text, or None for a name.
 

@@ -14,9 +14,7 @@ _TOKENS = re.compile(rf"{_TOKEN.pattern}(?:\n{_TOKEN.pattern})*")
 _LINES = re.compile("[\x00\r\n]")
 _LENGTH = re.compile(r"0|[1-9][0-9]{0,18}", re.ASCII)
 _TARGET = re.compile(r"[\x00-\x20\x7f]")
-_ODD = re.compile(
-    r"[#\\]|%(?:25)*0[0-9a-fA-F]|%(?:25)*1[0-9a-fA-F]|%(?:25)*7[fF]"
-)  # ends, and control characters
+_ODD = re.compile(r"#|\\|%(?:25)*(?:[01][0-9a-fA-F]|7[fF])")  # ends, and control characters
 _HTTP = frozenset({"http", "https", "ws", "wss"})
 _ONCE = ("host", "content-length", "transfer-encoding", "content-type", "upgrade", "expect")
 
@@ -41,7 +39,7 @@ def agreed_host(request: Request, fields: Fields) -> str:
     named = [("CONNECT target", request.connect), ("authority", request.authority)]
     named += [("Host header", value) for value in fields.get("host", ())]
     for what, text in named:
-        if text is None:
+        if text is None or text == request.host:
             continue
         other, port = _authority(text)
         same = other == host or (request.local and is_loopback_host(other))
@@ -61,6 +59,8 @@ def _framing(request: Request, fields: Fields) -> str | None:
         return "a Transfer-Encoding that servers read differently"
     if lengths and not _LENGTH.fullmatch(lengths[0]):
         return "a Content-Length that is no number"
+    if len(fields) == len(request.headers):
+        return None
     return next((f"two {name} headers" for name in _ONCE if len(fields.get(name, ())) > 1), None)
 
 

@@ -11,7 +11,7 @@ from netpolicy.address import is_loopback_host, parse_literal
 _NAME = re.compile(r"[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*", re.ASCII)
 _SEGMENT = r"[A-Za-z0-9_.~!$&'()*+,=:@-]+"
 _PLAIN_PATH = re.compile(rf"/(?:{_SEGMENT}(?:/{_SEGMENT})*/?)?")
-_DOT_SEGMENT = re.compile(r"(?:^|/)\.{1,2}(?:/|$)")
+_DOT_SEGMENT = re.compile(r"/\.{1,2}(?:/|$)")
 _CUT = re.compile("[?#\x00]")
 
 

@@ -80,7 +80,7 @@ class Preset:
             self._table.held(call)
             or self._table.freed(call)
             or self._by_kind(call)
-            or self._table.judge(call)
+            or self._table.unnamed(call)
         )
         if found is not None and found.effect is Effect.MODEL and not self.configured(providers):
             return external(f"{self.provider} is not a configured provider", code="model-not-configured")

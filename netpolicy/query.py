@@ -1,6 +1,7 @@
 """Query strings and forms, with every key as often as it stands there. Pure."""
 
 from collections.abc import Iterator
+from functools import lru_cache
 from urllib.parse import unquote_to_bytes
 
 
@@ -11,10 +12,19 @@ def _decode(text: str) -> str:
     return unquote_to_bytes(spaced.encode("utf-8", "surrogateescape")).decode("utf-8", "replace")
 
 
+def _folded(key: str) -> str:
+    return key.strip().casefold()
+
+
+@lru_cache(maxsize=512)  # of the keys in the rules, which are the same for every request
+def _wanted(keys: tuple[str, ...]) -> frozenset[str]:
+    return frozenset([key.casefold() for key in keys])
+
+
 class Query:
     """Parameters in wire order, decoded once. Keys keep their case; lookups ignore it when asked to."""
 
-    __slots__ = ("pairs",)
+    __slots__ = ("names", "pairs")
 
     def __init__(self, text: str = "") -> None:
         self.pairs: tuple[tuple[str, str], ...] = tuple(
@@ -22,6 +32,7 @@ class Query:
             for key, _, value in (part.partition("=") for part in text.split("&"))
             if key or value
         )
+        self.names = frozenset([_folded(key) for key, _ in self.pairs])
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         return iter(self.pairs)
@@ -31,14 +42,13 @@ class Query:
 
     def all(self, *keys: str) -> list[str]:
         """Every value of any of `keys`, in any case: a server may take the first, the last or either."""
-        if not self.pairs:
+        if self.names.isdisjoint(wanted := _wanted(keys)):
             return []
-        wanted = {key.casefold() for key in keys}
-        return [value for key, value in self.pairs if key.strip().casefold() in wanted]
+        return [value for key, value in self.pairs if _folded(key) in wanted]
 
     def has(self, *keys: str) -> bool:
         """Whether any of `keys` occurs, in any case."""
-        return bool(self.all(*keys))
+        return not self.names.isdisjoint(_wanted(keys))
 
     def exactly(self, key: str) -> str | None:
         """The value of a key that occurs once and in this spelling, else None."""

@@ -108,11 +108,14 @@ class Table:
 
     def judge(self, call: Call) -> Finding | None:
         """What the table says, or None for the general rules to decide."""
-        found = self.held(call) or self.freed(call)
-        if found is None and call.method == "POST" and self.rest is not None:
+        return self.held(call) or self.freed(call) or self.unnamed(call)
+
+    def unnamed(self, call: Call) -> Finding | None:
+        """What becomes of a call that no row names: a POST counts as `rest`."""
+        if call.method == "POST" and self.rest is not None:
             reason = f"a POST that is not among the reads of {self.name}"
             return Finding(effect=self.rest, reason=reason, source=self.source)
-        return found
+        return None
 
     def _first(self, groups: tuple[tuple[str, tuple[Row, ...]], ...], call: Call) -> Finding | None:
         for meaning, rows in groups:

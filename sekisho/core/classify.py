@@ -69,9 +69,8 @@ def argv_of(action: Action) -> tuple[str, ...]:
     return tuple(map(str, argv)) if isinstance(argv, (list, tuple)) else ()
 
 
-def in_environment(action: Action, policy: Policy) -> Classified:
-    """Reach from the names of environments."""
-    request = request_of(action)
+def in_environment(action: Action, request: Request | None, policy: Policy) -> Classified:
+    """Reach from the names of environments; `request` as `request_of` gives it."""
     names = environments_of(policy, request.host, request.port) if request else ()
     if not PRODUCTION.intersection(names):
         return Classified(action=action)
@@ -116,9 +115,8 @@ def _by_tool(action: Action, matching: Matching[Tool], *, named: bool) -> Classi
     )
 
 
-def by_network_rules(action: Action, policy: Policy) -> Classified:
-    """The classification of `[[network.rule]]`."""
-    request = request_of(action)
+def by_network_rules(action: Action, request: Request | None, policy: Policy) -> Classified:
+    """The classification of `[[network.rule]]`; `request` as `request_of` gives it."""
     if request is None or not request.method:
         return Classified(action=action)
     matching = network_rules(policy, request.method, request.host, request.port, request.path)
@@ -146,7 +144,9 @@ def _judged_elsewhere(action: Action) -> bool:
 def by_command_rules(action: Action, policy: Policy) -> Classified:
     """What `[[command]]` says; only a rule whose digest fits opens a command."""
     argv = argv_of(action)
-    matching = command_rules(policy, argv) if argv else Matching[Command]((), ())
+    if not argv:
+        return Classified(action=action)
+    matching = command_rules(policy, argv)
     deciding = tuple(rule for rule in matching.deciding if _digest_fits(rule, action))
     report = _report(Matching(deciding, matching.all), deciding, "command-rule")
     auto = bool(deciding) and all(rule.gate is Gate.AUTO for rule in deciding)

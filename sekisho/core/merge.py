@@ -128,6 +128,8 @@ def _mark(policy: Policy) -> Policy:
 
 def person_alone(policy: Policy) -> Policy:
     """The policy with only the person's rules in the locked lists; the same object without locks."""
+    if not policy.locked.keys:
+        return policy
     for key in JUDGING:
         rules = _get(policy, key)
         own = tuple(rule for rule in rules if rule.person)

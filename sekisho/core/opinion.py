@@ -35,12 +35,14 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
 def joined(reports: Iterable[Report]) -> Report:
     """All that several lists contribute, in order."""
-    together = tuple(reports)
-    return Report(
-        opinions=tuple(one for report in together for one in report.opinions),
-        rules=tuple(one for report in together for one in report.rules),
-        rates=tuple(one for report in together for one in report.rates),
-    )
+    opinions: list[Opinion] = []
+    rules: list[RuleMatch] = []
+    rates: list[RateLimit] = []
+    for report in reports:
+        opinions += report.opinions
+        rules += report.rules
+        rates += report.rates
+    return Report(opinions=tuple(opinions), rules=tuple(rules), rates=tuple(rates))
 
 
 def strictest_of(opinions: Iterable[Opinion]) -> Opinion:

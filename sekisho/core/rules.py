@@ -32,7 +32,8 @@ class Matching[R: Rule](msgspec.Struct, frozen=True):
 
 def _select[R: Rule](rules: Iterable[R], rank: Callable[[R], tuple[Any, ...]]) -> Matching[R]:
     matching = tuple(rules)
-    return Matching(most_specific(matching, rank), matching)
+    deciding = most_specific(matching, rank) if len(matching) > 1 else matching
+    return Matching(deciding, matching)
 
 
 def request_matches(rule: NetworkRule, method: str, host: str, port: int | None, path: str) -> bool:

@@ -4,6 +4,7 @@ Within one list of rules the most specific decides; between lists, layers and gu
 opinion wins, and every rule that matched is reported, whether it decided or not.
 """
 
+from collections.abc import Sequence
 from enum import StrEnum
 
 import msgspec
@@ -83,22 +84,24 @@ def judge(action: Action, policy: Policy, context: Context = NOTHING_KNOWN) -> D
 
 
 def _judge(action: Action, policy: Policy, context: Context) -> Decision:
-    steps: list[Classified] = []
-    for step in (
-        classify.in_environment,
-        classify.by_tool_rules,
-        classify.by_network_rules,
-        classify.by_command_rules,
-    ):
-        steps.append(step(steps[-1].action if steps else action, policy))
+    request = classify.request_of(action)
+    steps = _steps(action, request, policy)
     classified = steps[-1].action
     guards = (
         _base(classified, steps, policy, context),
         *(step.report for step in steps),
         _destructive(classified, policy),
-        _network_default(classified, steps, policy, context),
+        _network_default(classified, request, steps, policy, context),
     )
     return _decision(classified, joined(guards))
+
+
+def _steps(action: Action, request: classify.Request | None, policy: Policy) -> tuple[Classified, ...]:
+    """The act as each list of rules sees it after the one before; none changes what was requested."""
+    placed = classify.in_environment(action, request, policy)
+    by_tool = classify.by_tool_rules(placed.action, policy)
+    by_network = classify.by_network_rules(by_tool.action, request, policy)
+    return placed, by_tool, by_network, classify.by_command_rules(by_network.action, policy)
 
 
 def _decision(action: Action, report: Report) -> Decision:
@@ -124,7 +127,7 @@ def _instead(opinion: Opinion, action: Action) -> str:
     return (DENIED if opinion.gate is Gate.NEVER else HELD).instead
 
 
-def _base(action: Action, steps: list[Classified], policy: Policy, context: Context) -> Report:
+def _base(action: Action, steps: Sequence[Classified], policy: Policy, context: Context) -> Report:
     """What the act itself asks for: the gate table, or for a push its refs."""
     if action.verb == "git.push" and action.effect not in (Effect.FORBIDDEN, Effect.READ):
         return push_report(action, policy, context.remotes)
@@ -186,8 +189,13 @@ def _destructive(action: Action, policy: Policy) -> Report:
     return Report(opinions=(Opinion(gate=gate, code=code, reason=reason),), rules=told)
 
 
-def _network_default(action: Action, steps: list[Classified], policy: Policy, context: Context) -> Report:
-    request = classify.request_of(action)
+def _network_default(
+    action: Action,
+    request: classify.Request | None,
+    steps: Sequence[Classified],
+    policy: Policy,
+    context: Context,
+) -> Report:
     setting = policy.network.default
     inside = action.answers.reach is Reach.SANDBOX or action.effect is Effect.MODEL
     if request is None or inside or setting == "read":
