@@ -302,9 +302,9 @@ def test_nothing_inside_can_approve(world: World) -> None:
 
 
 def test_hostile_text_is_shown_escaped(world: World) -> None:
+    hidden = "\\xe2\\x80\\xae evil \\xe2\\x80\\x8b"
     session = world.run(
-        "cd $SEKISHO_OUTBOX; printf 'line\\rAPPROVED \\033[2K \\xe2\\x80\\xae evil \\xe2\\x80\\x8b\\n' > purpose.md\n"
-        'cd "$OLDPWD"\n'
+        f"printf 'line\\rAPPROVED \\033[2K {hidden}\\n' > $SEKISHO_OUTBOX/purpose.md\n"
         "git checkout -q -b \"$(printf 'a\\xe2\\x80\\xaeb\\xe2\\x80\\xa8c')\"\n"
         "printf 'msg\\r\\033[2Kx\\n' > /tmp/m; git commit -q --allow-empty -F /tmp/m\n"
         "git push -q origin HEAD"

@@ -10,13 +10,17 @@ from shim.protocol import (
     STATUSES,
     Answer,
     Asked,
+    Ended,
     Malformed,
     Refuse,
     Run,
     Wait,
+    Watch,
     decode_answer,
+    decode_ended,
     decode_request,
     encode_answer,
+    encode_ended,
     encode_request,
     payload_in,
 )
@@ -34,6 +38,7 @@ requests = st.builds(
 )
 answers: st.SearchStrategy[Answer] = st.one_of(
     st.just(Run()),
+    st.just(Watch()),
     st.builds(
         Refuse,
         status=st.sampled_from(sorted(STATUSES)),
@@ -53,6 +58,18 @@ def payload(frame: bytes) -> bytes:
 @given(requests)
 def test_a_request_is_read_as_it_was_written(asked: Asked) -> None:
     assert decode_request(payload(encode_request(asked))) == asked
+
+
+@given(st.integers(0, 255), texts)
+def test_a_report_is_read_as_it_was_written(status: int, output: str) -> None:
+    ended = Ended(status=status, output=output)
+    assert decode_ended(payload(encode_ended(ended))) == ended
+
+
+@pytest.mark.parametrize("data", [b"1\0ended\0", b"1\0ended\0256\0x\0", b"1\0run\0", b"1\0ended\0-1\0x\0"])
+def test_what_is_no_report_is_malformed(data: bytes) -> None:
+    with pytest.raises(Malformed):
+        decode_ended(data)
 
 
 @given(answers.filter(lambda answer: not isinstance(answer, Refuse) or answer.text.isprintable()))
