@@ -42,8 +42,7 @@ def start(
     spec = msgspec.structs.replace(spec, mounts=present(spec))
     name = f"sekisho-{_safe(session) or 'run'}-{secrets.token_hex(4)}"
     with contextlib.ExitStack() as undo:
-        guarded = Guarded(engine.address)
-        undo.callback(guarded.close)
+        guarded = undo.enter_context(Guarded(engine.address))
         folder = Folder(spec, scratch)
         undo.callback(folder.remove)
         guarded.watch(f"{name}-helper", name, folder.path)
@@ -114,7 +113,8 @@ def _maker(
 
 
 class Guarded:
-    """The guardian of one session; see guardian.py."""
+    """The guardian of one session, see guardian.py; a context manager. What is left because tidying was
+    interrupted (Ctrl-C at the end) is its to take away."""
 
     def __init__(self, address: str) -> None:
         self._process = subprocess.Popen(
@@ -132,10 +132,13 @@ class Guarded:
         """What to take away; before any of it is made."""
         self._say(f"container {helper}\ncontainer {container}\nfolder {folder}")
 
-    def close(self) -> None:
-        """All of it was taken away here."""
-        with contextlib.suppress(OSError):
-            self._say("done")
+    def __enter__(self) -> "Guarded":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            with contextlib.suppress(OSError):
+                self._say("done")
         assert self._process.stdin is not None
         with contextlib.suppress(OSError):
             self._process.stdin.close()

@@ -14,7 +14,7 @@ import pytest
 
 from sandbox.descriptors import Stdio
 from sandbox.docker.launch import start
-from sandbox.docker.laying import PREFIX
+from sandbox.docker.laying import PREFIX, Folder
 from sandbox.docker.render import Image
 from sandbox.spec import Limits, Mount, MountKind
 from tests.docker import lab
@@ -311,6 +311,18 @@ def test_last_words_on_a_terminal_are_not_lost() -> None:
     child.expect(pexpect.EOF)
     child.close()
     assert str(child.before).rstrip().endswith("20000\r\nthe end")
+
+
+def test_interrupted_tidying_is_finished_by_the_guardian(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = left_over()
+
+    def interrupted(folder: Folder) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Folder, "remove", interrupted)
+    with pytest.raises(KeyboardInterrupt), lab.launched(lab.enclosure("/bin/true")) as running:
+        running.release()
+    assert left_over() == before
 
 
 def test_closing_without_a_release_leaves_nothing() -> None:
