@@ -49,7 +49,10 @@ def execute(store: Store, hold_id: str, *, interactive: bool = False) -> Outcome
     Raises NotExecuted, LedgerError or StoreBroken; then nothing was sent.
     """
     hold = store.ledger.get(hold_id)
-    act = artifact.decode(hold.artifact)
+    try:
+        act = artifact.decode(hold.artifact)
+    except msgspec.ValidationError as error:
+        raise NotExecuted(f"what was held cannot be read by this version: {error}") from error
     try:
         if isinstance(act, CommandAct):
             return Outcome(hold=hold, summary="the session may run it once, before the approval expires")

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from sekisho.cli import completing
 from sekisho.cli.errors import USAGE, Trouble
 from sekisho.cli.opening import opened
 from sekisho.cli.show import block, heading, iso, print_json, table, when
@@ -24,7 +25,12 @@ app = typer.Typer(
     help="What is held, and your answer. An approval holds for exactly the content shown, once.",
 )
 HoldId = Annotated[
-    str, typer.Argument(help="The hold's id, or an unambiguous beginning of it.", metavar="ID")
+    str,
+    typer.Argument(
+        help="The hold's id, or an unambiguous beginning of it.",
+        metavar="ID",
+        autocompletion=completing.holds,
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 FIELDS = ("purpose", "why_held", "changes", "verification", "risk", "recovery")

@@ -11,6 +11,7 @@ from typing import Annotated
 import msgspec
 import typer
 
+from sekisho.cli import completing
 from sekisho.cli.errors import USAGE, Trouble
 from sekisho.cli.opening import opened
 from sekisho.cli.show import print_json, table, when
@@ -25,7 +26,12 @@ app = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="Look at, take over and tidy what sessions left behind."
 )
 SessionId = Annotated[
-    str, typer.Argument(help="The session's id, or an unambiguous part of it.", metavar="ID")
+    str,
+    typer.Argument(
+        help="The session's id, or an unambiguous part of it.",
+        metavar="ID",
+        autocompletion=completing.sessions,
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 
