@@ -17,7 +17,7 @@ from sandbox.inplace.takeover import STAGED, clear_residue, take_over
 from sandbox.saferead import read_file
 from sandbox.workspace.boxed import Box
 from sandbox.workspace.choosing import Chosen
-from sandbox.workspace.collecting import _Collection, _scratch
+from sandbox.workspace.collecting import Collection, scratch_folder
 from sandbox.workspace.git import GitError, text
 from sandbox.workspace.importing import LARGEST_PACK, bare
 from sandbox.workspace.model import Results, WorkspaceError
@@ -42,7 +42,7 @@ def collect(inplace: InPlace, *, limit: int = LARGEST_PACK) -> Results:
     if not workspace.clone_git_dir.is_dir():
         raise WorkspaceError(f"{workspace.clone}: the session's git folder is gone")
     clear_residue(inplace)
-    scratch = _scratch(workspace)
+    scratch = scratch_folder(workspace)
     try:
         results = _InPlaceCollection(inplace, scratch, limit).results()
         notes = take_over(inplace, results, read_state(workspace.clone_git_dir), scratch)
@@ -54,7 +54,7 @@ def collect(inplace: InPlace, *, limit: int = LARGEST_PACK) -> Results:
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-class _InPlaceCollection(_Collection):
+class _InPlaceCollection(Collection):
     """A collection whose files lie in the person's working tree."""
 
     def __init__(self, inplace: InPlace, scratch: Path, limit: int) -> None:

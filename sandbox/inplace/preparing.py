@@ -9,11 +9,11 @@ from pathlib import Path
 from sandbox.inplace.guarding import configured, passages, repositories_in
 from sandbox.inplace.model import Guarded, InPlace
 from sandbox.workspace.carry import changes, commit_changes
-from sandbox.workspace.creating import _lean_on_inside_paths, _skeleton, _write_refs
-from sandbox.workspace.extras import _beneath, _pathspecs
-from sandbox.workspace.git import OURS, GitError, git, lines
+from sandbox.workspace.extras import at_any_depth, beneath, skip_worktree, tracked_matches
+from sandbox.workspace.git import OURS, git, lines
 from sandbox.workspace.model import Workspace, WorkspaceError, absolute, carried_subject, namespace
 from sandbox.workspace.secrets import secret_name
+from sandbox.workspace.skeleton import empty_clone, lean_on_inside_paths, new_folder, write_refs
 from sandbox.workspace.source import Source, inspect
 
 _UNDER_WAY = {
@@ -36,17 +36,9 @@ def create(repo: Path, dest: Path, session: str, *, hide: Sequence[str] = ()) ->
     """
     namespace(session)
     source = inspect(repo)
-    if os.path.lexists(dest):
-        raise WorkspaceError(f"{dest}: exists already")
-    _ready(source)
-    try:
+    with new_folder(dest, f"{source.top}: cannot be worked in"):
+        _ready(source)
         return _create(source, dest, session, hide)
-    except (GitError, OSError) as error:
-        shutil.rmtree(dest, ignore_errors=True)
-        raise WorkspaceError(f"{source.top}: cannot be worked in: {error}") from error
-    except BaseException:
-        shutil.rmtree(dest, ignore_errors=True)
-        raise
 
 
 def _ready(source: Source) -> None:
@@ -64,17 +56,17 @@ def _create(source: Source, dest: Path, session: str, hide: Sequence[str]) -> In
     (dest / EMPTY_FILE).touch(mode=0o444)
     (dest / EMPTY_FOLDER).mkdir(mode=0o555)
     found = changes(source)
-    private = _skeleton(source, dest / "tree")
+    private = empty_clone(source, dest / "tree")
     base = source.head
     if found.paths and found.head == source.head:
         subject = carried_subject(session) + "\n"
         base = commit_changes(source, private, found.paths, subject)
-    refs = _write_refs(source, private, source.head)
+    refs = write_refs(source, private, source.head)
     loose = lines(git(source.top, "ls-files", "-z", "--others", "--directory"))
     hidden, masks = _hide(source, loose, dest, hide)
     _copy_index(source, private)
     _skip(source, private, hidden)
-    _lean_on_inside_paths(source, private)
+    lean_on_inside_paths(source, private)
     guarded = _guarded(source, private) + masks
     return InPlace(
         workspace=Workspace(
@@ -127,11 +119,10 @@ def _hide(
     `loose` are paths that are not tracked, wholly untracked folders as one.
     """
     top = Path(source.top)
-    specs = [spec for pattern in patterns for spec in _pathspecs(pattern)]
-    tracked = tuple(dict.fromkeys(lines(git(top, "ls-files", "-z", "--", *specs)))) if specs else ()
+    tracked = tracked_matches(top, patterns)
     paths = [top / os.fsdecode(path) for path in tracked]
     for pattern in patterns:
-        paths += [top / p for p in _beneath(top, pattern if "/" in pattern else f"**/{pattern}")]
+        paths += [top / p for p in beneath(top, at_any_depth(pattern))]
     shaped = (path for path in loose if not path.endswith(b"/") and secret_name(path) is not None)
     paths += [top / os.fsdecode(path) for path in shaped]
     there = [path for path in dict.fromkeys(paths) if path.exists() and not path.is_symlink()]
@@ -143,8 +134,7 @@ def _skip(source: Source, private: Path, hidden: tuple[bytes, ...]) -> None:
     """Let git inside see no change in what is masked."""
     if hidden:
         env = {**OURS, "GIT_DIR": str(private), "GIT_WORK_TREE": source.top}
-        listing = b"".join(path + b"\0" for path in hidden)
-        git(source.top, "update-index", "--skip-worktree", "-z", "--stdin", env=env, stdin=listing)
+        skip_worktree(source.top, hidden, env)
 
 
 def _notes(masks: Sequence[Guarded]) -> tuple[str, ...]:

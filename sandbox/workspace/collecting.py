@@ -43,16 +43,16 @@ def collect(workspace: Workspace, *, limit: int = LARGEST_PACK) -> Results:
         raise WorkspaceError(f"{workspace.clone}: the session's clone is gone")
     if not os.path.isdir(workspace.objects):
         raise WorkspaceError(f"{workspace.common_dir}: the repository of {workspace.session} is not there")
-    scratch = _scratch(workspace)
+    scratch = scratch_folder(workspace)
     try:
-        return _Collection(workspace, scratch, limit).results()
+        return Collection(workspace, scratch, limit).results()
     except (GitError, OSError) as error:
         raise WorkspaceError(f"results of {workspace.session} were not imported: {error}") from error
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _scratch(workspace: Workspace) -> Path:
+def scratch_folder(workspace: Workspace) -> Path:
     """A new folder beside the clone; one that an earlier, cut off collection left goes first."""
     parent = Path(workspace.clone).parent
     prefix = f".collect-{workspace.session}-"
@@ -67,7 +67,7 @@ def clear_stale_locks(workspace: Workspace) -> tuple[str, ...]:
     return tuple(f"{lock.decode()} of a process that is gone was removed" for lock in cleared)
 
 
-class _Collection:
+class Collection:
     def __init__(self, workspace: Workspace, scratch: Path, limit: int) -> None:
         self.workspace = workspace
         self.scratch = scratch

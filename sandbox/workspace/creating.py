@@ -1,27 +1,13 @@
-"""Make a session's own clone. The person's index, branches and objects are only read.
+"""Make a session's own clone. The person's index, branches and objects are only read."""
 
-It is `git clone --shared` done by hand, because the clone's object folders have other paths inside
-the sandbox than outside, and because branches and tags come along as what they are.
-"""
-
-import os
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
 from sandbox.workspace.carry import Changes, changes, commit_changes
-from sandbox.workspace.config import clone_config
-from sandbox.workspace.extras import carry_folders, hide_paths, ignore_rules
-from sandbox.workspace.git import OURS, GitError, alternates_text, git
-from sandbox.workspace.model import (
-    INSIDE_ALTERNATES,
-    INSIDE_OBJECTS,
-    Workspace,
-    WorkspaceError,
-    absolute,
-    carried_subject,
-    namespace,
-)
+from sandbox.workspace.extras import carry_folders, hide_paths
+from sandbox.workspace.git import OURS, git
+from sandbox.workspace.model import Workspace, WorkspaceError, absolute, carried_subject, namespace
+from sandbox.workspace.skeleton import empty_clone, lean_on_inside_paths, new_folder, write_refs
 from sandbox.workspace.source import Source, commit_of, inspect
 
 
@@ -42,16 +28,8 @@ def create(
     """
     ref = namespace(session) + "/base"
     source = inspect(repo)
-    if os.path.lexists(dest):
-        raise WorkspaceError(f"{dest}: exists already")
-    try:
+    with new_folder(dest, f"no clone of {source.top}"):
         return _create(source, dest, session, ref, carry=carry, hide=hide, from_ref=from_ref)
-    except (GitError, OSError) as error:
-        shutil.rmtree(dest, ignore_errors=True)
-        raise WorkspaceError(f"no clone of {source.top}: {error}") from error
-    except BaseException:
-        shutil.rmtree(dest, ignore_errors=True)
-        raise
 
 
 def _create(
@@ -66,17 +44,17 @@ def _create(
 ) -> Workspace:
     start = _start(source, from_ref)
     changed, notes = _to_carry(source, start)
-    git_dir = _skeleton(source, dest)
+    git_dir = empty_clone(source, dest)
     base = start
     if changed.paths:
         base = commit_changes(source, git_dir, changed.paths, carried_subject(session) + "\n")
-    refs = _write_refs(source, git_dir, base)
+    refs = write_refs(source, git_dir, base)
     if base:
         git(dest, "read-tree", "-u", "--reset", base, env=OURS)
     notes += _submodule_note(dest) + _filter_note(dest)
     hidden, hide_notes = hide_paths(dest, hide)
     notes += hide_notes + carry_folders(Path(source.top), dest, carry)
-    _lean_on_inside_paths(source, git_dir)
+    lean_on_inside_paths(source, git_dir)
     if start:
         git(source.top, "update-ref", ref, start)
     return Workspace(
@@ -115,47 +93,6 @@ def _to_carry(source: Source, start: str | None) -> tuple[Changes, tuple[str, ..
     why = "the session starts from another commit" if start != source.head else "HEAD moved meanwhile"
     note = f"uncommitted changes of {len(changed.paths)} files were not carried over: {why}"
     return Changes(head=changed.head, paths=(), skipped=changed.skipped), (note,)
-
-
-def _skeleton(source: Source, dest: Path) -> Path:
-    """An empty repository with our configuration that leans on the person's objects."""
-    dest.mkdir(parents=True, mode=0o700)
-    git_dir = dest / ".git"
-    for folder in ("objects/info", "objects/pack", "refs/heads", "refs/tags", "info", "hooks"):
-        (git_dir / folder).mkdir(parents=True)
-    head = f"ref: {source.branch}" if source.branch else source.head
-    (git_dir / "HEAD").write_bytes(os.fsencode(f"{head}\n"))
-    (git_dir / "config").write_bytes(clone_config(source))
-    paths = (source.objects, *source.alternates)
-    (git_dir / "objects/info/alternates").write_bytes(alternates_text(paths))
-    (git_dir / "info/exclude").write_bytes(ignore_rules(source))
-    for name in ("info/attributes", "info/sparse-checkout", "shallow"):
-        for folder in (source.git_dir, source.common_dir):
-            if os.path.isfile(original := os.path.join(folder, name)):
-                shutil.copyfile(original, git_dir / name)
-                break
-    return git_dir
-
-
-def _write_refs(source: Source, git_dir: Path, tip: str | None) -> dict[str, str]:
-    """Branches, tags and what was last seen of the remotes, with the branch of HEAD at `tip`."""
-    refs = {name: oid for name, oid in source.refs.items() if name not in source.symrefs}
-    if tip and source.branch:
-        refs[source.branch] = tip
-    rows = [f"{oid} {name}\n" for name, oid in sorted(refs.items(), key=lambda item: os.fsencode(item[0]))]
-    (git_dir / "packed-refs").write_bytes(os.fsencode("# pack-refs with: sorted \n" + "".join(rows)))
-    for name, target in source.symrefs.items():
-        path = git_dir / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(os.fsencode(f"ref: {target}\n"))
-    if tip and not source.branch:
-        (git_dir / "HEAD").write_text(f"{tip}\n")
-    return {name: oid for name, oid in refs.items() if name.startswith(("refs/heads/", "refs/tags/"))}
-
-
-def _lean_on_inside_paths(source: Source, git_dir: Path) -> None:
-    inside = [INSIDE_OBJECTS, *(f"{INSIDE_ALTERNATES}/{n}" for n in range(len(source.alternates)))]
-    (git_dir / "objects/info/alternates").write_bytes(alternates_text(inside))
 
 
 def _filter_note(dest: Path) -> tuple[str, ...]:

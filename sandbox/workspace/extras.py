@@ -3,7 +3,7 @@
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from sandbox.workspace.git import git, lines
@@ -35,7 +35,7 @@ def carry_folders(top: Path, dest: Path, patterns: Sequence[str]) -> tuple[str, 
     """Copy ignored files and folders into the clone (links stay links). Notes for what is missing."""
     notes: list[str] = []
     for pattern in patterns:
-        found = list(_beneath(top, pattern))
+        found = list(beneath(top, pattern))
         if not found:
             notes.append(f"nothing to carry over at {pattern!r}")
         for relative in found:
@@ -59,18 +59,33 @@ def hide_paths(dest: Path, patterns: Sequence[str]) -> tuple[tuple[bytes, ...], 
     """
     if not patterns:
         return (), ()
-    specs = [spec for pattern in patterns for spec in _pathspecs(pattern)]
-    tracked = tuple(dict.fromkeys(lines(git(dest, "ls-files", "-z", "--", *specs))))
-    listing = b"".join(path + b"\0" for path in tracked)
-    git(dest, "update-index", "--skip-worktree", "-z", "--stdin", stdin=listing)
+    tracked = tracked_matches(dest, patterns)
+    skip_worktree(dest, tracked)
     for path in tracked:
         Path(dest, os.fsdecode(path)).unlink(missing_ok=True)
     for pattern in patterns:
-        for relative in list(_beneath(dest, pattern if "/" in pattern else f"**/{pattern}")):
+        for relative in list(beneath(dest, at_any_depth(pattern))):
             _remove(dest / relative)
     if not tracked:
         return (), ()
     return tracked, (f"{len(tracked)} hidden files are committed: history inside still holds their text",)
+
+
+def tracked_matches(top: str | Path, patterns: Sequence[str]) -> tuple[bytes, ...]:
+    """Raw tracked paths that a pattern names, or that lie in a folder it names."""
+    specs = [spec for pattern in patterns for spec in _pathspecs(pattern)]
+    return tuple(dict.fromkeys(lines(git(top, "ls-files", "-z", "--", *specs)))) if specs else ()
+
+
+def skip_worktree(top: str | Path, paths: Sequence[bytes], env: Mapping[str, str] | None = None) -> None:
+    """Let git see no change in tracked paths, whatever lies in the working tree."""
+    listing = b"".join(path + b"\0" for path in paths)
+    git(top, "update-index", "--skip-worktree", "-z", "--stdin", env=env, stdin=listing)
+
+
+def at_any_depth(pattern: str) -> str:
+    """The glob of a hidden path: without a slash it matches at any depth."""
+    return pattern if "/" in pattern else f"**/{pattern}"
 
 
 def _pathspecs(pattern: str) -> tuple[str, str]:
@@ -79,7 +94,7 @@ def _pathspecs(pattern: str) -> tuple[str, str]:
     return f":(glob){spec}", f":(glob){spec}/**"
 
 
-def _beneath(top: Path, pattern: str) -> Iterator[Path]:
+def beneath(top: Path, pattern: str) -> Iterator[Path]:
     """Paths relative to `top` that match; one that would leave it is an error."""
     plain = pattern.strip("/")
     if not plain or ".." in plain.split("/") or plain.split("/")[0] == ".git" or pattern.startswith("/"):

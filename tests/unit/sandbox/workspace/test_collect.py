@@ -87,7 +87,7 @@ def test_after_a_cut_off_collection(person: Person, begin: Begin, monkeypatch: p
 
     module = "sandbox.workspace.collecting"
     with monkeypatch.context() as patch:
-        patch.setattr(f"{module}._Collection._hand_over", cut_off)
+        patch.setattr(f"{module}.Collection._hand_over", cut_off)
         with pytest.raises(KeyboardInterrupt):
             collect(workspace)
     (Path(workspace.clone).parent / ".collect-s1-left").mkdir()
