@@ -60,6 +60,9 @@ def install(folder: Path, tools: Iterable[str] = TOOLS, *, client: Path | None =
     names = sorted(set(tools))
     for name in names:
         os.link(own, folder / name)
+    request = folder / "sekisho-request"
+    request.write_bytes(client_source().with_name("request.py").read_bytes())
+    request.chmod(0o555)
     (folder / ".offline").write_text(table(names))
     (folder / ".offline").chmod(0o444)
     lines = [f"{name} {words}" for name in names for words in OFTEN.get(name, ())]

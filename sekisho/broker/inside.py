@@ -6,8 +6,8 @@ from pathlib import Path
 
 import msgspec
 
-from sandbox import absent, toolchain
-from sandbox.base import ETC, base_mounts, look_at_system
+from sandbox.backend import Backend
+from sandbox.base import ETC
 from sandbox.environment import Person, Trust, environment, helper_mounts
 from sandbox.errors import EnclosureError
 from sandbox.spec import Enclosure, Limits, Mount, MountKind
@@ -46,8 +46,7 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
     brief: str
     handoff: Path | None = None
     terminal: bool = False
-    uid: int
-    gid: int
+    backend: Backend
     limits: Limits = Limits()
 
 
@@ -57,22 +56,24 @@ def enclosure(parts: Parts, environ: Mapping[str, str]) -> Enclosure:
     Raises EnclosureError for a mount that policy must not name.
     """
     top, policy = parts.place.workspace.repo, parts.policy.sandbox
+    uid, gid = parts.backend.identity()
     try:
-        tools = toolchain.detect(
+        tools = parts.backend.tools(
             parts.argv[0],
             environ=environ,
             home=str(Path.home()),
             workdir=top,
             extra=policy.mount,
             first=(shimming.FOLDER,),
+            keep=policy.tools.keep,
+            only=policy.tools.only,
         )
     except ValueError as error:
         raise EnclosureError("mount-refused", f"{error}.", "Take it out of `sandbox.mount`.") from error
-    shown = absent.view(tools.path, keep=policy.tools.keep, only=policy.tools.only, lead=shimming.FOLDER)
     env = environment(
         environ,
         home=HOME,
-        path=shown.path,
+        path=tools.path,
         terminal=parts.terminal,
         trust=_trust_paths(),
         extra={**_passed(parts.policy, environ), **tools.env, **_ours(parts)},
@@ -86,13 +87,13 @@ def enclosure(parts: Parts, environ: Mapping[str, str]) -> Enclosure:
             *helper_mounts(parts.who, top),
             *parts.place.mounts,
             *_own_files(parts),
-            *trust_mounts(parts.trust),
+            *_trusted(parts),
             *shimming.mounts(parts.session, tools.path),
-            *shown.mounts,
+            *tools.on_top,
         ),
         env=env,
-        uid=parts.uid,
-        gid=parts.gid,
+        uid=uid,
+        gid=gid,
         network="prepared",
         terminal=parts.terminal,
         limits=parts.limits,
@@ -110,9 +111,8 @@ def _base(parts: Parts) -> tuple[Mount, ...]:
     """Temporary space is memory: where that is limited, no folder may hold more than half of it."""
     memory = parts.limits.memory
     size = LARGEST_TMPFS if memory is None else min(max(memory // 2, SMALLEST_TMPFS), LARGEST_TMPFS)
-    return base_mounts(
-        look_at_system(), home=HOME, uid=parts.uid, gid=parts.gid, tmp_size=size, home_size=size
-    )
+    uid, gid = parts.backend.identity()
+    return parts.backend.base(home=HOME, uid=uid, gid=gid, tmp_size=size, home_size=size)
 
 
 def _own_files(parts: Parts) -> list[Mount]:
@@ -141,6 +141,15 @@ def _passed(policy: Policy, environ: Mapping[str, str]) -> dict[str, str]:
 
 def _trust_paths() -> Trust:
     return Trust(bundle=f"{TRUST}/bundle.pem", java=f"{TRUST}/java.p12", wgetrc=f"{TRUST}/wgetrc")
+
+
+def _trusted(parts: Parts) -> Iterator[Mount]:
+    """The trust files where this backend's system has its own."""
+    if parts.backend.name == "bwrap":
+        return trust_mounts(parts.trust)
+    targets = parts.backend.bundle_targets([f"/{name}" for name in BUNDLES], VISIBLE)
+    bundle = str(parts.trust / "bundle.pem")
+    return (Mount(kind=MountKind.RO, source=bundle, target=target) for target in targets)
 
 
 def trust_mounts(trust: Path, root: str = "/") -> Iterator[Mount]:

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import msgspec
 
-from sandbox import launch as sandbox_launch
 from sandbox.pipes import Pipes
 from sandbox.recording import Recording
 from sandbox.spec import Enclosure, Limits
@@ -97,8 +96,11 @@ def _enclosed(
     """Run the command; its status and why it ended."""
     ports = tuple(entry.port for entry in request.pinned.policy.network.local)
     with _console(request, folder, terminal=spec.terminal) as relay:
-        running = sandbox_launch.start(spec, ports=ports, stdio=relay.stdio)
-        with running, Guard(running, spec.limits, folder.path, terminal=spec.terminal) as guard:
+        running = request.backend.start(
+            spec, ports=ports, stdio=relay.stdio, session=folder.id, scratch=folder.path
+        )
+        limits = request.backend.watched(spec.limits)
+        with running, Guard(running, limits, folder.path, terminal=spec.terminal) as guard:
             outside.gatekeeper.give({**running.sockets, "agent": outside.agent})
             _begin(store, folder, base, spec.limits, guard.unenforced)
             _announce(folder.load(), guard.unenforced, terminal=spec.terminal)

@@ -9,6 +9,7 @@ import msgspec
 
 from netpolicy.proxy import ca, trust
 from sandbox import workspace
+from sandbox.backend import Backend, Bubblewrap
 from sandbox.environment import Person
 from sandbox.errors import EnclosureError
 from sandbox.spec import Enclosure, Limits
@@ -48,6 +49,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     wait: float = 0.0
     record: Path | None = None
     in_place: bool = False
+    backend: Backend = Bubblewrap(why="nothing else was asked for")
 
     @property
     def all_limits(self) -> Limits:
@@ -67,7 +69,7 @@ def session_record(session: str, request: Request) -> SessionRecord:
         started=time.time(),
         launcher=this_process(),
         policy=request.pinned.digest,
-        backend="bwrap",
+        backend=request.backend.name,
         continues=request.continues,
         in_place=request.in_place,
     )
@@ -138,8 +140,7 @@ def enclosure(
         brief=_brief(store, request),
         handoff=request.handoff,
         terminal=is_interactive(),
-        uid=os.geteuid() or 1000,
-        gid=os.getegid() or 1000,
+        backend=request.backend,
         limits=request.all_limits,
     )
     if not request.in_place:
@@ -160,4 +161,5 @@ def _brief(store: Store, request: Request) -> str:
     holds = store.ledger.list(project=str(request.project))[-MOST_TOLD:]
     decided = [hold for hold in holds if hold.state in TOLD_BEFORE]
     waiting = [hold for hold in holds if hold.state is State.PENDING]
-    return brief.render(request.pinned.policy, decided, waiting) + told_ahead(request.all_limits)
+    told = brief.render(request.pinned.policy, decided, waiting, in_place=request.in_place, wait=request.wait)
+    return told + told_ahead(request.all_limits)

@@ -20,6 +20,7 @@ COMMANDS = {
     "policy": "Make, check, show and trust a project's policy.",
     "audit": "Read and verify the journal.",
     "doctor": "Say what works on this machine, and what to do where it does not.",
+    "image": "Build and list container images.",
     "demo": "See the whole story on a throw-away repository and upstream.",
 }
 

@@ -1,10 +1,12 @@
 """`sekisho run`: one session."""
 
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
+import msgspec
 import typer
 
 from sekisho.cli.errors import GATE_BROKEN, USAGE, Trouble
@@ -66,6 +68,13 @@ def run(
             help="Record the terminal here (asciicast); by default in the session's logs.", metavar="FILE"
         ),
     ] = None,
+    backend: Annotated[
+        Literal["auto", "bwrap", "docker"] | None,
+        typer.Option(help="What encloses; auto is bwrap, and Docker where it cannot or an image is named."),
+    ] = None,
+    image: Annotated[
+        str | None, typer.Option(help="A container image of yours to work in.", metavar="NAME")
+    ] = None,
     in_place: Annotated[
         bool,
         typer.Option(
@@ -120,13 +129,25 @@ def run(
             record=record,
             in_place=in_place,
         )
-        ended = _run(store, request)
+        wanted = backend or pinned.policy.sandbox.backend
+        ended = _run(store, request, wanted, image or pinned.policy.sandbox.image)
     from sekisho.broker.signals import keeping
     from sekisho.cli.ending import report_end
 
     with keeping():
         report_end(ended, json=json)
     raise typer.Exit(ended.status)
+
+
+def _with_backend(request: "Request", wanted: str, image: str | None) -> "Request":
+    """The request with what encloses it, which is told with its reason. Raises EnclosureError."""
+    from sandbox.backend import choose
+    from sekisho.store.paths import state_dir
+
+    chosen = choose(wanted, image=image, project=request.project, state=state_dir())
+    for said in (f"enclosed by {chosen.name}: {chosen.why}", *chosen.notes):
+        print(f"sekisho: {one_line(said)}", file=sys.stderr, flush=True)
+    return msgspec.structs.replace(request, backend=chosen)
 
 
 def _policy(store: Store, project: Path, named: Path | None) -> "Pinned":
@@ -138,14 +159,23 @@ def _policy(store: Store, project: Path, named: Path | None) -> "Pinned":
         ) from error
 
 
-def _run(store: Store, request: "Request") -> "Ended":
+def _run(store: Store, request: "Request", wanted: str, image: str | None) -> "Ended":
+    """In auto, bwrap is simply tried: looking first would cost every start what few ever need."""
+    from sandbox.backend import bwrap_hindrance
     from sandbox.errors import EnclosureError
     from sandbox.workspace import WorkspaceError
     from sekisho.broker.launch import run as run_session
     from sekisho.broker.signals import Interrupted
 
     try:
-        return run_session(store, request)
+        if wanted != "auto" or image is not None:
+            request = _with_backend(request, wanted, image)
+        try:
+            return run_session(store, request)
+        except EnclosureError:
+            if wanted != "auto" or image is not None or bwrap_hindrance() is None:
+                raise
+            return run_session(store, _with_backend(request, wanted, image))
     except EnclosureError as error:
         raise _not_enclosed(error) from error
     except WorkspaceError as error:
