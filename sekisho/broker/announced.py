@@ -49,6 +49,7 @@ class Announcements:
         self._door, self._state, self._guards, self._tests = door, state, guards, tests
         self._places = asyncio.Semaphore(MOST_AT_ONCE)
         self._reads: Remembered[Decision] = Remembered()
+        self._loaded = False  # the grammar, which the first look loads for half a second
         self._tasks: set[asyncio.Task[None]] = set()
         self.silent: dict[Connection, None] = {}
 
@@ -98,22 +99,26 @@ class Announcements:
 
         Never raises: what cannot be judged runs into the wire's own gate.
         """
-        files = NotedFiles(self._state.config.project, self._state.config.clone)
         try:
-            action = await self._observed(asked, payload, files)
+            action, files = await self._observed(asked, payload)
             decision = judge(action, self._state.policy, self._state.command_context)
             answer = await self._decided(asked, decision)
         except StoreBroken as broken:
             return Refuse(status=BROKEN, text=to_terminal(gate_broken(_words(asked), broken.reason)))
-        if isinstance(answer, Run) and action.effect is Effect.READ and suite(asked.argv) is None:
+        only_reads = isinstance(answer, Run) and action.effect is Effect.READ and suite(asked.argv) is None
+        if only_reads and files is not None:
             self._reads.keep(payload, files, decision)
         return answer
 
-    async def _observed(self, asked: Asked, payload: bytes, files: NotedFiles) -> Action:
-        if 0 < len(payload) <= LARGEST:
+    async def _observed(self, asked: Asked, payload: bytes) -> tuple[Action, NotedFiles | None]:
+        """What a command does, and all that was looked at for it; None where that is not known."""
+        if self._loaded and 0 < len(payload) <= LARGEST:
+            files = NotedFiles(self._state.config.project, self._state.config.clone)
             with contextlib.suppress(NeedsTime):
-                return commands.observed(self._state, asked, files)
-        return await asyncio.to_thread(commands.observed, self._state, asked)
+                return commands.observed(self._state, asked, files), files
+        action = await asyncio.to_thread(commands.observed, self._state, asked)
+        self._loaded = True
+        return action, None
 
     async def _decided(self, asked: Asked, decision: Decision) -> Answer:
         if decision.verdict is Verdict.DENY:

