@@ -36,7 +36,7 @@ def agent_socket(session: str) -> Iterator[socket.socket]:
             yield listener
         finally:
             with contextlib.suppress(OSError):
-                path.unlink()
+                path.unlink(missing_ok=True)
                 path.parent.rmdir()
 
 
