@@ -17,9 +17,10 @@ from sandbox.checkpoint.gitstate import read_state
 from sandbox.checkpoint.model import Subject
 from sandbox.saferead import look, read_head
 from sandbox.workspace.boxed import Box
+from sandbox.workspace.changeset import PLAIN, SCRIPT, Change, changes_in
 from sandbox.workspace.commitline import CommitCall, parse
 from sandbox.workspace.evidence import EMPTY_TREE
-from sandbox.workspace.git import SAFE, GitError
+from sandbox.workspace.git import GitError
 from sandbox.workspace.importing import bare
 from sandbox.workspace.scanning import Finding
 from sandbox.workspace.secrets import scan, secret_name
@@ -29,29 +30,6 @@ LARGEST_FILE = 4 << 20  # bytes; bigger ones are looked at by name only
 MOST_BYTES = 32 << 20  # of content in one look
 MOST_FINDINGS = 20
 
-# $1: the commit or tree to compare with, $2: "edited" or "staged"; then words for git. What is staged, what
-# is edited, and the sizes of the objects in both, parted by two null bytes.
-_SCRIPT = r"""
-set -e
-cd "$GIT_WORK_TREE"
-before=$1 what=$2
-shift 2
-git "$@" diff-index --cached --raw -z --no-renames --no-abbrev "$before" >/tmp/raw
-cat /tmp/raw
-printf '\0\0'
-if [ "$what" = edited ]; then
-    git "$@" update-index -q --refresh --ignore-submodules >/dev/null || :
-    git "$@" diff-files --raw -z --no-renames --no-abbrev --ignore-submodules=all >/tmp/edited
-    cat /tmp/edited
-    cat /tmp/edited >>/tmp/raw
-fi
-printf '\0\0'
-tr '\0' '\n' </tmp/raw | sed -n 's/^:[0-7]* [0-7]* \([0-9a-f]*\) \([0-9a-f]*\) .*/\1\n\2/p' |
-    git "$@" cat-file --batch-check='%(objectname) %(objectsize)'
-"""
-# The index was written under another user id of the same user.
-_PLAIN = (*SAFE, "-c", "core.checkStat=minimal", "-c", "core.trustCtime=false")
-
 
 class Staged(msgspec.Struct, frozen=True, kw_only=True):
     """`findings` have an empty commit, and an empty path for the message. `complete` False: a limit was
@@ -60,14 +38,6 @@ class Staged(msgspec.Struct, frozen=True, kw_only=True):
     findings: tuple[Finding, ...] = ()
     complete: bool = True
     notes: tuple[str, ...] = ()
-
-
-class _Change(msgspec.Struct, frozen=True, kw_only=True):
-    """`old` is an object id or "" for a new file; `new` one, or None: as it lies in the working tree."""
-
-    path: bytes
-    old: str
-    new: str | None
 
 
 def staged_secrets(subject: Subject, argv: Sequence[str], folder: str, *, timeout: float = TIMEOUT) -> Staged:
@@ -118,7 +88,7 @@ class _Look:
         for change in changes:
             yield from self._judge(change, contents)
 
-    def _judge(self, change: _Change, contents: dict[str, bytes]) -> Iterator[Finding]:
+    def _judge(self, change: Change, contents: dict[str, bytes]) -> Iterator[Finding]:
         new = self._file(change.path) if change.new is None else contents.get(change.new)
         if not change.old and (rule := secret_name(change.path, None if new is None else new[:65536])):
             yield Finding(commit="", path=change.path, rule=rule)
@@ -134,27 +104,15 @@ class _Look:
                     excerpt=match.excerpt,
                 )
 
-    def _changes(self, call: CommitCall, folder: str) -> list[_Change]:
+    def _changes(self, call: CommitCall, folder: str) -> list[Change]:
         what = "edited" if call.worktree else "staged"
-        argv = ["sh", "-c", _SCRIPT, "sekisho", self._before(call), what, *_PLAIN]
+        argv = ["sh", "-c", SCRIPT, "sekisho", self._before(call), what, *PLAIN]
         done = self.box.run(argv, timeout=self._left(), limit=MOST_BYTES)
         if done.returncode != 0:
             raise GitError("diff-index", done.returncode, done.stderr)
-        staged, edited, sizes = _parts(done.stdout)
-        for row in sizes.split(b"\n"):
-            oid, _, size = row.partition(b" ")
-            if size.isdigit():
-                self.sizes[oid.decode()] = int(size)
-        changes = {
-            change.path: change
-            for change in _rows(staged)
-            if not call.only or _named(change.path, call.paths, folder)
-        }
-        for change in _rows(edited):
-            if _named(change.path, call.paths, folder):
-                old = changes[change.path].old if change.path in changes else change.old
-                changes[change.path] = _Change(path=change.path, old=old, new=None)
-        return list(changes.values())
+        changes, sizes = changes_in(done.stdout, call, folder)
+        self.sizes |= sizes
+        return changes
 
     def _before(self, call: CommitCall) -> str:
         """What the new commit will be a change of: HEAD, or with --amend what came before it."""
@@ -209,41 +167,6 @@ class _Look:
         if left <= 0:
             raise GitError("commit", None, b"")
         return left
-
-
-def _parts(output: bytes) -> tuple[bytes, bytes, bytes]:
-    """Records of `-z` end in a null byte, so that three in a row, or two at the start, part the lists."""
-    rest = output
-    parts = []
-    for _ in range(2):
-        at = 0 if rest.startswith(b"\0\0") else rest.index(b"\0\0\0") + 1
-        parts.append(rest[:at])
-        rest = rest[at + 2 :]
-    return parts[0], parts[1], rest
-
-
-def _rows(listing: bytes) -> Iterator[_Change]:
-    """Raw format: `:mode mode oid oid status`, null, path, null; deletions and submodules are left out."""
-    records = iter(listing.split(b"\0"))
-    for record in records:
-        fields = record.split(b" ")
-        path = next(records, b"")
-        if len(fields) == 5 and fields[1] not in (b"000000", b"160000"):
-            old, new = (oid.decode("ascii", "replace") for oid in fields[2:4])
-            yield _Change(path=path, old=old if old.strip("0") else "", new=new if new.strip("0") else None)
-
-
-def _named(path: bytes, specs: Sequence[str], folder: str) -> bool:
-    """Whether one of the pathspecs may mean the path. One with magic or a pattern may mean any."""
-    if not specs:
-        return True
-    for spec in specs:
-        if spec.startswith(":") or set(spec) & set("*?["):
-            return True
-        plain = os.fsencode(os.path.normpath(os.path.join(folder, spec)))
-        if plain == b"." or path == plain or path.startswith(plain + b"/"):
-            return True
-    return False
 
 
 def _added(old: bytes, new: bytes) -> tuple[list[int], bytes]:
