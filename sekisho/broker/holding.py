@@ -20,12 +20,14 @@ from sekisho.core.action import Action
 from sekisho.core.lifecycle import State
 from sekisho.core.refusal import Refusal, of_decision, standard
 from sekisho.core.repeats import body_digest, fingerprint
-from sekisho.core.verdict import Decision
+from sekisho.core.verdict import Decision, Verdict
 from sekisho.store.holds import Hold
 from sekisho.store.records import draft
 from sekisho.store.store import Store
 
 LIVE = (State.PENDING, State.APPROVED, State.EXECUTING)
+MOST_HELD = 1 << 30  # bytes of bodies that wait in one session: the disk is the person's
+TOO_MUCH = "more than 1 GiB of this session waits for a person already"
 REPLAYED = (("Sekisho-Replayed", "1"),)
 
 
@@ -52,7 +54,15 @@ def hold_request(store: Store, state: SessionState, request: Request, body: Body
         return Held(reply=replay(store, done))
     if (held := same_operation(store, state, operation)) is not None:
         return _held(request, decision, held)
+    if _held_bytes(store, state) + body.size > MOST_HELD:
+        full = msgspec.structs.replace(decision, verdict=Verdict.DENY, code="too-much-held", instead="")
+        return _denied(store, state, request, msgspec.structs.replace(full, reason=TOO_MUCH))
     return _rehearsed(store, state, request, act, body, decision, operation)
+
+
+def _held_bytes(store: Store, state: SessionState) -> int:
+    """Bytes of bodies that this session has waiting on the disk."""
+    return sum(int(hold.evidence.get("size", 0)) for hold in store.ledger.list(states=LIVE, session=state.id))
 
 
 def _digest_of_repeat(store: Store, state: SessionState, operation: str) -> str:

@@ -118,6 +118,10 @@ TEXTS: dict[str, Text] = {
     "policy-untrusted": Text(
         "the policy is not trusted as it stands", "a person reads it and runs `sekisho policy trust`"
     ),
+    "too-much-held": Text(
+        "too much of this session waits for a person already",
+        "go on with other work; what is held is kept, and a decision makes room",
+    ),
     "telemetry-dropped": Text("telemetry is dropped here, not queued", "nothing needs to be done"),
     "loopback-inside": Text(
         "localhost is the sandbox itself, and the proxy never dials it",

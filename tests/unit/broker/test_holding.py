@@ -108,3 +108,15 @@ def test_a_private_address_is_not_dialled_for_an_approved_act_either(world: Worl
     store.ledger.approve(hold.id, "kim", 60)
     with pytest.raises(NotExecuted):
         execute(store, hold.id)
+
+
+def test_bodies_that_would_fill_the_disk_are_denied(
+    world: World, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sekisho.broker.holding.MOST_HELD", 1000)
+    state = session_state(world, "1129-greedy")
+    assert ask(store, state, post("/full", b"x" * 600)).status == 403
+    refused = ask(store, state, post("/full", b"y" * 600))
+    assert dict(refused.headers)["Sekisho-Code"] == "too-much-held"
+    assert [hold.evidence["size"] for hold in store.ledger.list(session="1129-greedy")] == [600]
+    assert hold_id(ask(store, state, post("/full", b"z" * 300)))
