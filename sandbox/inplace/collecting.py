@@ -5,25 +5,21 @@ taken over are refs and an index made of imported objects.
 """
 
 import shutil
-from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
 from sandbox.checkpoint.gitstate import read_state
+from sandbox.inplace.indexing import clear_residue
 from sandbox.inplace.model import InPlace
-from sandbox.inplace.takeover import STAGED, clear_residue, take_over
-from sandbox.saferead import read_file
-from sandbox.workspace.boxed import Box
+from sandbox.inplace.takeover import STAGED, take_over
 from sandbox.workspace.choosing import Chosen
 from sandbox.workspace.collecting import Collection, scratch_folder
 from sandbox.workspace.git import GitError, text
-from sandbox.workspace.importing import LARGEST_PACK, bare
+from sandbox.workspace.importing import LARGEST_PACK
 from sandbox.workspace.model import Results, WorkspaceError
-from sandbox.workspace.snapshot import Snapshot, snapshot
+from sandbox.workspace.snapshot import Snapshot
 
-_SMALL = 1 << 20
 _WHO = {
     f"GIT_{role}_{part}": value
     for role in ("AUTHOR", "COMMITTER")
@@ -58,26 +54,8 @@ class _InPlaceCollection(Collection):
     """A collection whose files lie in the person's working tree."""
 
     def __init__(self, inplace: InPlace, scratch: Path, limit: int) -> None:
-        super().__init__(inplace.workspace, scratch, limit)
-        self.inplace = inplace
+        super().__init__(inplace.workspace, scratch, limit, top=inplace.top)
         self.notes += inplace.workspace.notes
-
-    def _shoot(
-        self, name: str, folders: Sequence[str], parents: Sequence[str | None], leave: bytes | None = None
-    ) -> Snapshot:
-        form = self.workspace.object_format
-        snap = bare(self.scratch / name, form, alternates=folders, shallow=self.shallow)
-        with suppress(OSError):
-            rules = read_file(self.workspace.clone_git_dir, b"info/exclude", limit=_SMALL)
-            (snap / "info/exclude").write_bytes(rules)
-        box = msgspec.structs.replace(
-            self._box(snap), rw=(str(snap),), env={"GIT_WORK_TREE": self.inplace.top}
-        )
-        tree = msgspec.structs.replace(self.workspace, clone=self.inplace.top)
-        try:
-            return snapshot(tree, box, parents, leave)
-        except GitError as error:
-            return Snapshot(commit=None, notes=(f"the final tree could not be taken: {error}",))
 
     def _wanted(self, head: str | None, chosen: Chosen, shot: Snapshot) -> dict[str, str]:
         wanted = super()._wanted(head, chosen, shot)
@@ -103,7 +81,3 @@ class _InPlaceCollection(Collection):
         results = super()._describe(inbox, {k: v for k, v in taken.items() if k != STAGED}, chosen, shot)
         staged = taken.get(STAGED)
         return msgspec.structs.replace(results, refs=results.refs | ({STAGED: staged} if staged else {}))
-
-    def _box(self, git_dir: Path) -> Box:
-        box = super()._box(git_dir)
-        return msgspec.structs.replace(box, ro=(*box.ro, self.inplace.top))

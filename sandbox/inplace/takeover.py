@@ -1,31 +1,21 @@
-"""Let the person's HEAD, branches and index follow a session in place, all or nothing of HEAD's.
-
-The index is made anew from imported objects: flags and extensions of the agent's count for nothing. It
-is put in place by git's own protocol, a lock that is renamed; a lock of ours that a kill left behind is
-known by its second name and removed by the next attempt.
-"""
+"""Let the person's HEAD, branches and index follow a session in place, all or nothing of HEAD's."""
 
 import os
 from contextlib import suppress
 from pathlib import Path
 
 from sandbox.checkpoint.gitstate import GitState
+from sandbox.inplace.indexing import Changed, clear_residue, index_of, lock_index
 from sandbox.inplace.model import InPlace
 from sandbox.inplace.plan import Now, Plan, Session, plan
 from sandbox.inplace.preparing import entries_digest
-from sandbox.workspace.boxed import Box
 from sandbox.workspace.choosing import ref_problem
 from sandbox.workspace.git import GitError, attempt, git, lines
-from sandbox.workspace.importing import bare
 from sandbox.workspace.model import Results, Workspace
 from sandbox.workspace.source import inspect
 
 STAGED = "staged"  # the ref of what the agent's index held, only while results are taken over
 _GITLINK = b"160000 "
-
-
-class _Changed(Exception):
-    """The person's repository is not what the plan was made for."""
 
 
 def take_over(inplace: InPlace, results: Results, state: GitState, scratch: Path) -> tuple[str, ...]:
@@ -35,28 +25,14 @@ def take_over(inplace: InPlace, results: Results, state: GitState, scratch: Path
     staged = results.refs.get(STAGED)
     try:
         made = plan(_session(inplace, results, state, staged), _now(inplace))
-        content = _index(inplace, staged, scratch) if made.index and staged else b""
+        content = index_of(inplace, staged, scratch) if made.index and staged else b""
         notes = () if made.empty else _carry_out(inplace, made, content)
-    except _Changed as changed:
+    except Changed as changed:
         return (_left(workspace, str(changed)),)
     finally:
         if staged:
             git(workspace.common_dir, "update-ref", "-d", f"{workspace.namespace}/{STAGED}")
     return notes + ((_left(workspace, made.why),) if made.why else ())
-
-
-def clear_residue(inplace: InPlace) -> None:
-    """Remove the lock on the person's index that a take-over which was killed left behind."""
-    ours = _second_name(inplace)
-    lock = Path(inplace.workspace.git_dir, "index.lock")
-    with suppress(FileNotFoundError):
-        if os.path.samestat(ours.stat(), lock.stat()):
-            lock.unlink()
-    ours.unlink(missing_ok=True)
-
-
-def _second_name(inplace: InPlace) -> Path:
-    return Path(inplace.workspace.git_dir, f"index.sekisho-{inplace.workspace.session}")
 
 
 def _left(workspace: Workspace, why: str) -> str:
@@ -115,53 +91,23 @@ def _now(inplace: InPlace) -> Now:
     )
 
 
-def _index(inplace: InPlace, staged: str, scratch: Path) -> bytes:
-    """The bytes of the new index: what the agent had staged, with the person's own flags."""
-    workspace = inplace.workspace
-    repo = bare(scratch / "index", workspace.object_format, alternates=workspace.object_folders)
-    box = Box(
-        git_dir=str(repo),
-        ro=(*workspace.object_folders, inplace.top),
-        rw=(str(repo),),
-        env={"GIT_WORK_TREE": inplace.top},
-    )
-    box.git("read-tree", "--reset", staged)
-    there = set(lines(box.git("ls-files", "-z")))
-    flags = _flags(workspace, repo, box)
-    for option, marks in (("--skip-worktree", b"Ss"), ("--assume-unchanged", b"hsmrck")):
-        marked = sorted(row[2:] for row in flags if row[0] in marks and row[2:] in there)
-        if marked:
-            box.git("update-index", option, "-z", "--stdin", stdin=b"".join(p + b"\0" for p in marked))
-    box.asks("update-index", "-q", "--refresh", "--ignore-submodules")
-    return (repo / "index").read_bytes()
-
-
-def _flags(workspace: Workspace, repo: Path, box: Box) -> list[bytes]:
-    """Rows `MARK path` of the person's index: git-ls-files(1), -v."""
-    folder = Path(workspace.git_dir)
-    for path in (folder / "index", *folder.glob("sharedindex.*")):
-        if path.is_file():
-            (repo / ("before" if path.name == "index" else path.name)).write_bytes(path.read_bytes())
-    return lines(box.git("ls-files", "-v", "-z", env={"GIT_INDEX_FILE": str(repo / "before")}))
-
-
 def _carry_out(inplace: InPlace, made: Plan, content: bytes) -> tuple[str, ...]:
     top, reason = inplace.top, f"sekisho: session {inplace.workspace.session}"
     with suppress(GitError):
         _refs(top, reason, b"".join(_order(name, oid, None) for name, oid in made.create))
     if not made.index:
         return _told(made)
-    lock = _lock(inplace, content)
+    lock = lock_index(inplace, content)
     try:
         if entries_digest(top) != inplace.entries:
-            raise _Changed("you staged something during the session")
+            raise Changed("you staged something during the session")
         if made.move:
             _refs(top, reason, _order(*made.move))
         if made.switch:
             git(top, "symbolic-ref", "-m", reason, "HEAD", made.switch)
         os.replace(lock, os.path.join(inplace.workspace.git_dir, "index"))
     except GitError as error:
-        raise _Changed(f"your repository moved meanwhile ({error.stderr[:200]})") from error
+        raise Changed(f"your repository moved meanwhile ({error.stderr[:200]})") from error
     finally:
         clear_residue(inplace)
     return _told(made)
@@ -179,21 +125,6 @@ def _order(name: str, new: str, old: str | None) -> bytes:
     if not old:
         return b"create " + ref + b"\0" + oid + b"\0"
     return b"update " + ref + b"\0" + oid + b"\0" + old.encode() + b"\0"
-
-
-def _lock(inplace: InPlace, content: bytes) -> Path:
-    """Take git's lock on the index with the new content in it, under a second name of ours too."""
-    ours = _second_name(inplace)
-    lock = Path(inplace.workspace.git_dir, "index.lock")
-    index = Path(inplace.workspace.git_dir, "index")
-    ours.write_bytes(content)
-    ours.chmod(index.stat().st_mode & 0o777 if index.exists() else 0o644)
-    try:
-        os.link(ours, lock)
-    except FileExistsError:
-        ours.unlink()
-        raise _Changed("another git command is under way in your repository") from None
-    return lock
 
 
 def _told(made: Plan) -> tuple[str, ...]:

@@ -1,7 +1,8 @@
 """The session's own clone: made before, mounted during, collected after; its results applied."""
 
 from sandbox.workspace.applying import Applied, Branch, Merge, Worktree, apply, diff
-from sandbox.workspace.collecting import clear_stale_locks, collect
+from sandbox.workspace.clonestate import clear_stale_locks
+from sandbox.workspace.collecting import collect
 from sandbox.workspace.creating import create
 from sandbox.workspace.importing import import_objects
 from sandbox.workspace.model import Commit, Results, Skipped, Workspace, WorkspaceError, dump, load

@@ -7,7 +7,6 @@ a collection that was cut off is simply done again.
 """
 
 import os
-import re
 import shutil
 import tempfile
 from collections.abc import Sequence
@@ -16,19 +15,16 @@ from pathlib import Path
 
 import msgspec
 
-from sandbox.saferead import disk_usage, read_file, remove_file
+from sandbox.saferead import disk_usage, read_file
 from sandbox.workspace.boxed import Box
-from sandbox.workspace.choosing import Chosen, choose, is_oid, plain_packed_refs
+from sandbox.workspace.choosing import Chosen, choose
+from sandbox.workspace.clonestate import SMALL, clear_stale_locks, fill_view, hooks_note, shallow_commits
 from sandbox.workspace.evidence import EMPTY_TREE, changed_paths, commits, diffstat, hooklike
 from sandbox.workspace.git import GitError, git, lines, text
 from sandbox.workspace.importing import LARGEST_PACK, bare, import_objects
 from sandbox.workspace.model import Results, Workspace, WorkspaceError
-from sandbox.workspace.review import hooks_path
 from sandbox.workspace.snapshot import Snapshot, snapshot
 
-_LOCKS = (b".git/index.lock", b".git/HEAD.lock", b".git/config.lock", b".git/packed-refs.lock")
-_SMALL = 1 << 20
-_PACKED = 64 << 20
 _SINGLY = 50  # refs that are tried one by one when all together fail
 
 
@@ -61,24 +57,21 @@ def scratch_folder(workspace: Workspace) -> Path:
     return Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
 
 
-def clear_stale_locks(workspace: Workspace) -> tuple[str, ...]:
-    """Remove locks that a killed git left in the clone. Only while nothing runs there. Notes."""
-    cleared = [lock for lock in _LOCKS if remove_file(Path(workspace.clone), lock)]
-    return tuple(f"{lock.decode()} of a process that is gone was removed" for lock in cleared)
-
-
 class Collection:
-    def __init__(self, workspace: Workspace, scratch: Path, limit: int) -> None:
+    """One attempt. `top` is the folder of the session's files, where it is not the clone itself."""
+
+    def __init__(self, workspace: Workspace, scratch: Path, limit: int, top: str | None = None) -> None:
         self.workspace = workspace
+        self.top = top or workspace.clone
         self.scratch = scratch
         self.limit = limit
         self.notes: list[str] = []
         theirs = os.path.join(workspace.clone, ".git", "objects")
         self.leans_on = (*workspace.object_folders, theirs)
-        self.shallow = _shallow(workspace)
+        self.shallow = shallow_commits(workspace)
 
     def results(self) -> Results:
-        self.notes += clear_stale_locks(self.workspace) + _settings_note(self.workspace)
+        self.notes += clear_stale_locks(self.workspace) + hooks_note(self.workspace)
         within = disk_usage(Path(self.workspace.clone), b".git/objects") <= self.limit
         if not within:
             self.notes.append(f"commits were not taken: the clone has more than {self.limit >> 20} MiB")
@@ -96,23 +89,9 @@ class Collection:
 
     def _refs(self) -> tuple[str | None, Chosen]:
         """The agent's HEAD and its refs, read through a repository with our configuration."""
-        view = bare(
-            self.scratch / "view",
-            self.workspace.object_format,
-            alternates=self.leans_on,
-            shallow=self.shallow,
-        )
-        clone = Path(self.workspace.clone)
-        shutil.rmtree(view / "refs")
-        (view / "refs").symlink_to(clone / ".git/refs")
-        with suppress(OSError):
-            packed = read_file(clone, b".git/packed-refs", limit=_PACKED)
-            (view / "packed-refs").write_bytes(plain_packed_refs(packed))
-        try:
-            (view / "HEAD").write_bytes(read_file(clone, b".git/HEAD", limit=_SMALL))
-        except OSError:
-            self.notes.append("HEAD of the session cannot be read; the branch at its start counts")
-            (view / "HEAD").write_bytes(os.fsencode(f"ref: {self.workspace.branch or 'refs/heads/main'}\n"))
+        form = self.workspace.object_format
+        view = bare(self.scratch / "view", form, alternates=self.leans_on, shallow=self.shallow)
+        self.notes += fill_view(self.workspace, view)
         box = self._box(view)
         listing = box.asks("for-each-ref", "--format=%(objectname) %(refname)")
         if listing is None:
@@ -138,12 +117,12 @@ class Collection:
         form = self.workspace.object_format
         snap = bare(self.scratch / name, form, alternates=folders, shallow=self.shallow)
         with suppress(OSError):
-            rules = read_file(Path(self.workspace.clone), b".git/info/exclude", limit=_SMALL)
+            rules = read_file(Path(self.workspace.clone), b".git/info/exclude", limit=SMALL)
             (snap / "info/exclude").write_bytes(rules)
-        env = {"GIT_WORK_TREE": self.workspace.clone}
+        env = {"GIT_WORK_TREE": self.top}
         box = msgspec.structs.replace(self._box(snap), rw=(str(snap),), env=env)
         try:
-            return snapshot(self.workspace, box, parents, leave)
+            return snapshot(msgspec.structs.replace(self.workspace, clone=self.top), box, parents, leave)
         except GitError as error:
             return Snapshot(commit=None, notes=(f"the final tree could not be taken: {error}",))
 
@@ -247,28 +226,11 @@ class Collection:
         )
 
     def _box(self, git_dir: Path) -> Box:
-        visible = (str(self.scratch), self.workspace.clone, *self.workspace.object_folders)
-        return Box(git_dir=str(git_dir), ro=visible)
-
-
-def _shallow(workspace: Workspace) -> bytes:
-    with suppress(OSError):
-        content = read_file(Path(workspace.clone), b".git/shallow", limit=_SMALL)
-        rows = [row for row in content.split(b"\n") if is_oid(row.decode("ascii", "replace"))]
-        return b"".join(row + b"\n" for row in rows)
-    return b""
+        visible = (str(self.scratch), self.workspace.clone, *self.workspace.object_folders, self.top)
+        return Box(git_dir=str(git_dir), ro=tuple(dict.fromkeys(visible)))
 
 
 def _person_shallow(workspace: Workspace) -> bytes:
     with suppress(OSError):
         return Path(workspace.common_dir, "shallow").read_bytes()
     return b""
-
-
-def _settings_note(workspace: Workspace) -> tuple[str, ...]:
-    with suppress(OSError):
-        path = hooks_path(read_file(Path(workspace.clone), b".git/config", limit=_SMALL))
-        if path is not None:
-            shown = re.sub(rb"[^\x20-\x7e]", b"?", path[:200]).decode()
-            return (f"the session set core.hooksPath to {shown}; the setting stays in its clone",)
-    return ()
