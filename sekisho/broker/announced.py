@@ -14,7 +14,7 @@ import msgspec
 
 from sekisho.broker import commands
 from sekisho.broker.door import Door
-from sekisho.broker.remembered import LARGEST, NeedsTime, NotedFiles, Remembered
+from sekisho.broker.remembered import LARGEST, Configs, NeedsTime, NotedFiles, Remembered
 from sekisho.broker.state import SessionState
 from sekisho.broker.testwatch import TestWatch
 from sekisho.core.action import Action, Effect
@@ -49,6 +49,7 @@ class Announcements:
         self._door, self._state, self._guards, self._tests = door, state, guards, tests
         self._places = asyncio.Semaphore(MOST_AT_ONCE)
         self._reads: Remembered[Decision] = Remembered()
+        self._configs: Configs = {}
         self._loaded = False  # the grammar, which the first look loads for half a second
         self._tasks: set[asyncio.Task[None]] = set()
         self.silent: dict[Connection, None] = {}
@@ -113,7 +114,8 @@ class Announcements:
     async def _observed(self, asked: Asked, payload: bytes) -> tuple[Action, NotedFiles | None]:
         """What a command does, and all that was looked at for it; None where that is not known."""
         if self._loaded and 0 < len(payload) <= LARGEST:
-            files = NotedFiles(self._state.config.project, self._state.config.clone)
+            config = self._state.config
+            files = NotedFiles(config.project, config.clone, self._configs)
             with contextlib.suppress(NeedsTime):
                 return commands.observed(self._state, asked, files), files
         action = await asyncio.to_thread(commands.observed, self._state, asked)

@@ -7,6 +7,7 @@ environment included; what was looked at is told apart by inode, size and times.
 import os
 import time
 from collections import OrderedDict
+from collections.abc import Mapping
 from pathlib import Path
 
 from sekisho.broker.commands import ClonedFiles
@@ -15,10 +16,13 @@ from shim.context import Kind
 MOST = 4096  # requests
 LARGEST = 4096  # bytes of a request that is remembered, or observed without a thread
 MOST_LOOKED_AT = 24
+MOST_FOLDERS = 64  # of which git's configuration is remembered
 # A file changed again within the clock's grain may look the same.
 SETTLED = 100_000_000  # nanoseconds
 
 Stamp = tuple[int, int, int, int] | None
+# By folder: what the settings were read from, and the settings.
+Configs = dict[str, tuple[dict[str, Stamp], tuple[tuple[str, str], ...]]]
 
 
 class NeedsTime(BaseException):
@@ -29,8 +33,10 @@ class NotedFiles(ClonedFiles):
     """The clone, with a note of what was looked at; for one command. Raises NeedsTime where the look has
     no small bound."""
 
-    def __init__(self, inside: str, clone: str) -> None:
+    def __init__(self, inside: str, clone: str, configs: Configs | None = None) -> None:
+        """`configs` is what earlier commands have read of git's configuration, and is added to."""
         super().__init__(inside, clone)
+        self._configs = {} if configs is None else configs
         self._kinds: dict[str, Kind] = {}
         self._stamps: dict[str, Stamp] = {}
 
@@ -46,6 +52,21 @@ class NotedFiles(ClonedFiles):
     def matches(self, pattern: str) -> tuple[str, ...]:
         raise NeedsTime
 
+    def git_config(self, folder: str) -> tuple[tuple[str, str], ...]:
+        stamps, pairs = self._configs.get(folder, (None, ()))
+        if stamps is None or not _stand(stamps):
+            before, self._stamps = self._stamps, {}
+            try:
+                pairs = super().git_config(folder)
+            finally:
+                stamps, self._stamps = self._stamps, before
+            if _settled(stamps):
+                if len(self._configs) >= MOST_FOLDERS:
+                    self._configs.clear()
+                self._configs[folder] = stamps, pairs
+        self._stamps = {**stamps, **self._stamps}
+        return pairs
+
     def _own_config(self, folder: str) -> tuple[Path, ...]:
         paths = super()._own_config(folder)
         for path in (Path(folder, ".git"), *(path.parent / "commondir" for path in paths), *paths):
@@ -54,13 +75,11 @@ class NotedFiles(ClonedFiles):
 
     def settled(self) -> bool:
         """Whether what was looked at can be told from what comes after it."""
-        newest = max((found[3] for found in self._stamps.values() if found), default=0)
-        few = len(self._stamps) + len(self._kinds) <= MOST_LOOKED_AT
-        return few and time.time_ns() - newest > SETTLED
+        return len(self._stamps) + len(self._kinds) <= MOST_LOOKED_AT and _settled(self._stamps)
 
     def stands(self) -> bool:
         """Whether everything is as it was when it was looked at."""
-        return all(stamp(path) == found for path, found in self._stamps.items()) and all(
+        return _stand(self._stamps) and all(
             ClonedFiles.kind(self, path) is found for path, found in self._kinds.items()
         )
 
@@ -72,6 +91,15 @@ def stamp(path: str | Path) -> Stamp:
     except OSError:
         return None
     return info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns
+
+
+def _stand(stamps: Mapping[str, Stamp]) -> bool:
+    return all(stamp(path) == found for path, found in stamps.items())
+
+
+def _settled(stamps: Mapping[str, Stamp]) -> bool:
+    newest = max((found[3] for found in stamps.values() if found), default=0)
+    return time.time_ns() - newest > SETTLED
 
 
 class Remembered[T]:

@@ -15,9 +15,9 @@ from sekisho.broker import announced, commands, settings
 from sekisho.broker.announced import Announcements
 from sekisho.broker.config import SessionConfig
 from sekisho.broker.door import Door
-from sekisho.broker.remembered import MOST, SETTLED, NeedsTime, NotedFiles, Remembered
+from sekisho.broker.remembered import MOST, SETTLED, Configs, NeedsTime, NotedFiles, Remembered
 from sekisho.broker.state import SessionState, load_state
-from sekisho.core.action import Action
+from sekisho.core.action import Action, Effect
 from sekisho.core.policy import BUILTIN
 from shim import protocol
 from shim.protocol import Answer, Asked, Run
@@ -180,6 +180,23 @@ def test_what_does_more_than_read_is_judged_each_time(
 ) -> None:
     told(state, FIRST, frame(*argv), frame(*argv))
     assert looks.count(argv) >= 2
+
+
+def test_another_command_sees_a_changed_setting(state: SessionState, clone: Path) -> None:
+    """What is remembered of git's configuration is told from what it was changed to."""
+    configs: Configs = {}
+
+    def effect(*argv: str) -> Effect:
+        asked = Asked(argv=argv, cwd=INSIDE, tool="/usr/bin/git")
+        return commands.observed(state, asked, NotedFiles(INSIDE, str(clone), configs)).effect
+
+    run_git("config", "alias.st", "status", cwd=clone)
+    time.sleep(2 * SETTLED / 1e9)
+    assert effect("git", "status") is Effect.READ
+    assert configs
+    assert effect("git", "st", "--short") is Effect.READ
+    run_git("config", "alias.st", "push", cwd=clone)
+    assert effect("git", "st") is Effect.EXTERNAL
 
 
 def test_rubbish_gets_no_answer_and_hinders_nobody(state: SessionState) -> None:
