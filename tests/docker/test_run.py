@@ -1,0 +1,55 @@
+"""The main job in a container: what `sekisho run --backend docker` does, seen from both sides."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from tests.e2e.world import Session, World, make_world
+from tests.support.git import git_output
+
+SCRIPT = """
+git fetch -q origin && echo fetched
+curl -sS -o /dev/null -w '%{http_code}\\n' https://api.test/items
+echo done >in-a-container.txt; git add .; git commit -qm 'Work in a container'
+git push -q origin HEAD:refs/heads/contained 2>&1 | grep -o 'held: approval'
+curl -sS -o /dev/null -w '%{http_code}\\n' -d said https://api.test/say
+exit 7
+"""
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    with make_world(tmp_path_factory.mktemp("contained")) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def session(world: World) -> Session:
+    engine = {"DOCKER_HOST": host} if (host := os.environ.get("DOCKER_HOST")) else {}
+    return world.run(SCRIPT, "--backend", "docker", timeout=110, **engine)
+
+
+def test_reads_pass_and_writes_are_held(world: World, session: Session) -> None:
+    assert session.out.split("\n")[:4] == ["fetched", "200", "held: approval", "403"]
+    assert session.status == 7
+    assert "enclosed by docker" in session.err
+    assert [write for write in world.writes() if write["path"] == "/say"] == []
+
+
+def test_what_was_approved_is_sent_once(world: World, session: Session) -> None:
+    holds = world.holds(session)
+    assert sorted(hold["verb"] for hold in holds) == ["git.push", "http.post"]
+    for hold in holds:
+        world.approve(hold)
+        world.approve(hold, status=1)
+    assert [write["path"] for write in world.writes()] == ["/say"]
+    assert world.remote("refs/heads/contained")
+
+
+def test_the_work_comes_back_as_the_persons_own(world: World, session: Session) -> None:
+    world.told("sessions", "apply", session.id)
+    tree = git_output("ls-tree", "--name-only", f"sekisho/{session.id}", cwd=world.repository)
+    assert "in-a-container.txt" in tree
+    owners = {path.stat().st_uid for path in (world.repository / ".git").rglob("*")}
+    assert owners == {os.getuid()}
