@@ -6,8 +6,7 @@ from netpolicy.call import Call, Finding
 from netpolicy.words import words
 from netpolicy.world import World
 from sekisho.core.action import Answers, Credential, Effect, Reach, Stakes
-from sekisho.core.checks import PRODUCTION
-from sekisho.core.rules import environments_of
+from sekisho.core.rules import PRODUCTION, environments_of
 
 _CREDENTIAL_HEADERS = words(
     "authorization proxy-authorization cookie x-api-key api-key x-auth-token x-access-token "

@@ -101,7 +101,7 @@ def _by_policy_or_service(call: Call, world: World) -> Finding:
 
 def _by_service(call: Call, world: World) -> Finding:
     kind = world.profile(call.host, call.request.port)
-    return _declared(call, kind, world) or _undeclared(call, kind)
+    return _declared(call, kind, world) or _undeclared(call)
 
 
 def _declared(call: Call, kind: str | None, world: World) -> Finding | None:
@@ -134,7 +134,7 @@ def _plain(call: Call) -> Finding | None:
     return (acting.fetches_inner(call) or methods.judge(call)) if call.method != "POST" else None
 
 
-def _undeclared(call: Call, kind: str | None) -> Finding:
+def _undeclared(call: Call) -> Finding:
     by_protocol = git.judge_anywhere(call)
     if by_protocol is not None:
         # Anything can be made to look like a fetch: its address and headers are no freer than a read's.

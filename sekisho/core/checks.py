@@ -9,10 +9,8 @@ from sekisho.core.gate import Gate
 from sekisho.core.layout import KeyPath
 from sekisho.core.patterns import check_host, full_ref, ref_matches, split_port
 from sekisho.core.policy import NetworkRule, Policy, Rule, Tool
-from sekisho.core.rules import command_matches, request_matches
-
-PRODUCTION = frozenset({"production", "prod", "live"})
-"""Environment names that mean production."""
+from sekisho.core.rules import PRODUCTION, command_matches, request_matches
+from sekisho.core.shape import all_keys
 
 _EXAMPLE = re.compile(r"(?P<method>[A-Z*-]+) (?P<scheme>https?)://(?P<host>[^/?#\s]+)(?P<path>/[^\s#]*)?")
 
@@ -188,8 +186,6 @@ def _approval(policy: Policy) -> Iterator[Finding]:
 
 
 def _locks(policy: Policy) -> Iterator[Finding]:
-    from sekisho.core.shape import all_keys
-
     for index, key in enumerate(policy.locked.keys):
         if all_keys().get(key, True) or key.partition(".")[0] in ("locked", "allow", "version"):
             yield Finding(("locked", "keys", index), f"{key!r} is no key that can be locked")

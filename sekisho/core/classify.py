@@ -19,11 +19,17 @@ from collections.abc import Sequence
 import msgspec
 
 from sekisho.core.action import Action, Answers, Effect, Reach, RuleMatch, most_severe
-from sekisho.core.checks import PRODUCTION
 from sekisho.core.gate import Gate
 from sekisho.core.opinion import Opinion, RateLimit, Report
 from sekisho.core.policy import Command, NetworkRule, Policy, Rate, Tool
-from sekisho.core.rules import Matching, command_rules, environments_of, network_rules, tool_rules
+from sekisho.core.rules import (
+    PRODUCTION,
+    Matching,
+    command_rules,
+    environments_of,
+    network_rules,
+    tool_rules,
+)
 from sekisho.core.units import render_rate
 
 BODY_JUDGED = frozenset({"git", "lfs", "mcp", "graphql", "jsonrpc", "tool"})

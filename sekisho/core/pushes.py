@@ -32,7 +32,7 @@ def push_report(action: Action, policy: Policy, remotes: Collection[str]) -> Rep
     if not isinstance(refs, (list, tuple)) or not refs:
         return Report(opinions=(_ask("held-push", "which refs the push would change is not known yet"),))
     remote = _remote(action)
-    report = joined(_ref_report(ref, action, policy, remote, remote in remotes) for ref in refs)
+    report = joined(_ref_report(ref, policy, remote, remote in remotes) for ref in refs)
     return msgspec.structs.replace(report, opinions=(_with_answers(strictest_of(report.opinions), action),))
 
 
@@ -64,7 +64,7 @@ def _never(code: str, reason: str) -> Opinion:
     return Opinion(gate=Gate.NEVER, code=code, reason=reason)
 
 
-def _ref_report(change: Any, action: Action, policy: Policy, remote: str, known: bool) -> Report:
+def _ref_report(change: Any, policy: Policy, remote: str, known: bool) -> Report:
     op, ref = (change.get("op"), change.get("ref")) if isinstance(change, dict) else (None, None)
     if op not in _OPS or not isinstance(ref, str):
         return Report(opinions=(_never("unreadable-push", "a change of the push cannot be read"),))

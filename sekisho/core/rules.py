@@ -22,6 +22,9 @@ from sekisho.core.patterns import (
 )
 from sekisho.core.policy import Command, NetworkRule, Policy, PushRule, Rule, Tool
 
+PRODUCTION = frozenset({"production", "prod", "live"})
+"""Environment names that mean production."""
+
 
 class Matching[R: Rule](msgspec.Struct, frozen=True):
     """The rules that decide, and all that matched."""

@@ -156,14 +156,15 @@ class Database:
     def _prepare(self) -> None:
         with self.errors():
             conn = self._connection()
-            if self._version(conn) == len(MIGRATIONS):
+            if self._checked_version(conn) == len(MIGRATIONS):
                 return
             conn.execute("PRAGMA journal_mode = WAL").fetchone()
         with self.transaction() as conn:
-            self._version(conn)
+            self._checked_version(conn)
             migrate(conn)
 
-    def _version(self, conn: sqlite3.Connection) -> int:
+    def _checked_version(self, conn: sqlite3.Connection) -> int:
+        """The schema's version, 0 for an empty file. Raises `StoreBroken` where it is not ours to use."""
         (version,) = conn.execute("PRAGMA user_version").fetchone()
         (application,) = conn.execute("PRAGMA application_id").fetchone()
         (tables,) = conn.execute("SELECT count(*) FROM sqlite_schema").fetchone()
