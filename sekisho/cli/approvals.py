@@ -3,6 +3,8 @@
 import getpass
 import socket
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +15,7 @@ from sekisho.cli.errors import USAGE, Trouble
 from sekisho.cli.opening import opened
 from sekisho.cli.show import block, heading, iso, print_json, table, when
 from sekisho.core.display import one_line, suspicious
-from sekisho.core.lifecycle import State
+from sekisho.core.lifecycle import IllegalTransition, State
 from sekisho.core.units import duration
 from sekisho.store.errors import LedgerError
 from sekisho.store.holds import Hold
@@ -146,17 +148,14 @@ def approve(
         raise Trouble(f"--expires {expires!r} is no duration", why=str(error), status=USAGE) from error
     with opened() as store:
         hold = _get(store, hold_id)
-        try:
+        with _or_trouble(f"{hold.id} was not executed"):
             if hold.state is not State.APPROVED:
                 store.ledger.approve(hold.id, approver(), seconds)
             if no_execute:
-                _told(
-                    store, hold, f"{hold.id} is approved for {expires}; approve it again to execute it", json
-                )
+                said = f"{hold.id} is approved for {expires}; approve it again to execute it"
+                _told(store, hold, said, json)
                 return
             _execute(store, hold, json)
-        except LedgerError as error:
-            raise Trouble(f"{hold.id} was not executed", why=str(error)) from error
 
 
 def _execute(store: Store, hold: Hold, json: bool) -> None:
@@ -192,10 +191,8 @@ def deny(
         )
     with opened() as store:
         hold = _get(store, hold_id)
-        try:
+        with _or_trouble(f"{hold.id} was not denied"):
             store.ledger.deny(hold.id, text.strip(), approver())
-        except LedgerError as error:
-            raise Trouble(f"{hold.id} was not denied", why=str(error)) from error
         print(f"{hold.id} denied")
 
 
@@ -204,10 +201,8 @@ def revoke(hold_id: HoldId) -> None:
     """Take back an approval that has not been used."""
     with opened() as store:
         hold = _get(store, hold_id)
-        try:
+        with _or_trouble(f"{hold.id} was not revoked"):
             store.ledger.revoke(hold.id, approver())
-        except LedgerError as error:
-            raise Trouble(f"{hold.id} was not revoked", why=str(error)) from error
         print(f"{hold.id} is void")
 
 
@@ -223,8 +218,18 @@ def settle(
         hold = _get(store, hold_id)
         if hold.state is not State.UNKNOWN:
             raise Trouble(f"{hold.id} is {hold.state}, not unknown")
-        store.ledger.settle(hold.id, State(outcome), approver())
+        with _or_trouble(f"{hold.id} was not settled"):
+            store.ledger.settle(hold.id, State(outcome), approver())
         print(f"{hold.id} is settled as {outcome}")
+
+
+@contextmanager
+def _or_trouble(what: str) -> Iterator[None]:
+    """Tells a person why the ledger would not do it: somebody else may have been quicker."""
+    try:
+        yield
+    except (LedgerError, IllegalTransition) as error:
+        raise Trouble(what, why=str(error)) from error
 
 
 def approver() -> str:
