@@ -26,8 +26,8 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 @pytest.fixture(scope="module")
 def session(world: World) -> Session:
-    engine = {"DOCKER_HOST": host} if (host := os.environ.get("DOCKER_HOST")) else {}
-    return world.run(SCRIPT, "--backend", "docker", timeout=110, **engine)
+    host = os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock")
+    return world.run(SCRIPT, "--backend", "docker", timeout=110, DOCKER_HOST=host)
 
 
 def test_reads_pass_and_writes_are_held(world: World, session: Session) -> None:
