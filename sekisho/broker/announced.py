@@ -8,7 +8,9 @@ what is denied, absent, or gated by a rule about the command itself is answered 
 import asyncio
 import contextlib
 import socket
+import sys
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 import msgspec
 
@@ -35,6 +37,10 @@ RUN = protocol.encode_answer(Run())
 Guard = Callable[[Asked, Action], Awaitable[Refusal | None]]
 
 
+# Since Python 3.13 a server removes its socket's file; this one is for the next gatekeeper, too.
+KEEP_FILE: dict[str, Any] = {"cleanup_socket": False} if sys.version_info >= (3, 13) else {}
+
+
 class Announcements:
     """Serves the socket of one session. `guards` may object to a command that would run, the same way each
     time to one that only reads; `tests` watches those that run tests."""
@@ -58,7 +64,9 @@ class Announcements:
         """Begin to serve a listening Unix socket."""
         listener.setblocking(False)
         loop = asyncio.get_running_loop()
-        return await loop.create_unix_server(lambda: Connection(self), sock=listener, backlog=512)
+        return await loop.create_unix_server(
+            lambda: Connection(self), sock=listener, backlog=512, **KEEP_FILE
+        )
 
     def known(self, payload: bytes) -> bytes | None:
         """The answer to a request for a read that was allowed before."""
