@@ -70,8 +70,12 @@ class Database:
         private_folder(path.parent)
         self._make_private()
         # One at a time: a change to WAL fails at once, without waiting, while another connection reads.
-        with only_one(path.with_suffix(".lock"), busy):
-            self._prepare()
+        try:
+            with only_one(path.with_suffix(".lock"), busy):
+                self._prepare()
+        except BaseException:
+            self.close()
+            raise
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
@@ -188,17 +192,23 @@ class Database:
         if conn is None:
             # SQLite opens what it cannot write for reading, and does not say so.
             self._local.read_only = not os.access(self.path, os.W_OK)
-            # Transactions are our own (`isolation_level=None`); `close` runs in whichever thread.
-            conn = sqlite3.connect(
-                self.path, timeout=self._busy, isolation_level=None, check_same_thread=False
-            )
-            conn.row_factory = sqlite3.Row
-            # A damaged text must be found by its seal, not end the reading.
-            conn.text_factory = _decode
-            # FULL: what is committed has reached the disk before an act goes ahead.
-            conn.execute("PRAGMA synchronous = FULL")
-            conn.execute("PRAGMA trusted_schema = OFF")
+            conn = self._local.conn = _connected(self.path, self._busy)
             with self._lock:
                 self._connections.append(conn)
-            self._local.conn = conn
         return conn
+
+
+def _connected(path: Path, busy: float) -> sqlite3.Connection:
+    # Transactions are our own (`isolation_level=None`); `close` runs in whichever thread.
+    conn = sqlite3.connect(path, timeout=busy, isolation_level=None, check_same_thread=False)
+    try:
+        conn.row_factory = sqlite3.Row
+        # A damaged text must be found by its seal, not end the reading.
+        conn.text_factory = _decode
+        # FULL: what is committed has reached the disk before an act goes ahead.
+        conn.execute("PRAGMA synchronous = FULL")
+        conn.execute("PRAGMA trusted_schema = OFF")
+    except BaseException:
+        conn.close()
+        raise
+    return conn

@@ -5,7 +5,7 @@ import sqlite3
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -99,6 +99,28 @@ def test_another_programs_database_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(StoreBroken, match="another program"):
         Database(path)
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("content", [b"no database " * 1000, None], ids=["garbage", "newer"])
+def test_a_file_that_cannot_be_opened_is_not_kept_open(state: Path, content: bytes | None) -> None:
+    path = state / "ledger.db"
+    if content is None:
+        with closing(sqlite3.connect(path)) as conn:
+            conn.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
+    else:
+        path.write_bytes(content)
+    with pytest.raises(StoreBroken):
+        Store(state)
+    assert not [link for link in open_files() if link.startswith(str(path))]
+
+
+def open_files() -> list[str]:
+    """What this process has open, as /proc names it: proc_pid_fd(5)."""
+    found = []
+    for descriptor in os.listdir("/proc/self/fd"):
+        with suppress(FileNotFoundError):
+            found.append(os.readlink(f"/proc/self/fd/{descriptor}"))
+    return found
 
 
 @pytest.mark.parametrize("damage", ["text", "header", "pages", "truncated", "no-tables"])
