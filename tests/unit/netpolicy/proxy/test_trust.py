@@ -76,7 +76,7 @@ def test_bundle_holds_the_roots_the_extras_and_ours(tmp_path: Path, authority: c
 
 
 def test_no_secret_is_among_the_files(files: TrustFiles) -> None:
-    for path in files.folder.rglob("*"):
+    for path in filter(Path.is_file, files.folder.rglob("*")):
         assert b"PRIVATE KEY" not in path.read_bytes()
 
 
