@@ -1,6 +1,7 @@
 """The shell's completion: commands, ids, and nothing that an agent wrote."""
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,8 +16,9 @@ EVIL = "$(touch pwned)`id`'\";x"
 
 
 @pytest.fixture
-def store(sekisho_home: Path) -> Store:
-    return Store()
+def store(sekisho_home: Path) -> Iterator[Store]:
+    with Store() as opened:
+        yield opened
 
 
 def completed(run: Sekisho, line: str, shell: str = "bash") -> list[str]:
