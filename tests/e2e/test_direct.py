@@ -158,7 +158,7 @@ def test_metadata_and_private_addresses_are_not_dialled(world: World) -> None:
     session = world.run(
         """
         for url in http://169.254.169.254/latest/meta-data/ http://10.0.0.1/ http://[fd00::1]/; do
-          curl -sS -m 8 -o /dev/null -w '%{http_code}\\n' "$url"
+          /run/sekisho/real/curl -sS -m 8 -o /dev/null -w '%{http_code}\\n' "$url"
         done
         """
     )
