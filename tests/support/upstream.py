@@ -96,8 +96,8 @@ class Sekisho:
         """A clean environment: nothing of the person's beyond PATH and what CI means."""
         kept = {name: os.environ[name] for name in ("PATH", "CI", "LANG") if name in os.environ}
         # A person's PATH does not begin with the environment that the tests run in.
-        own = f"{sys.prefix}/"
-        kept["PATH"] = ":".join(e for e in kept["PATH"].split(":") if not f"{e}/".startswith(own))
+        environment = f"{sys.prefix}/"
+        kept["PATH"] = ":".join(e for e in kept["PATH"].split(":") if not f"{e}/".startswith(environment))
         own = {
             "HOME": str(self.home / "home"),
             "SEKISHO_HOME": str(self.home),
