@@ -161,7 +161,9 @@ def test_ignored_and_blocked_signals_are_not_inherited() -> None:
         _, output = run_inside(spec)
     finally:
         signal.signal(signal.SIGTERM, before)
-    assert [int(line.split()[1], 16) for line in output.splitlines()] == [0, 0]
+    # 32 and 33 belong to the C library, which lets nobody else set them back.
+    masks = [int(line.split()[1], 16) & ~(0b11 << 31) for line in output.splitlines()]
+    assert masks == [0, 0]
 
 
 @pytest.mark.sandbox
