@@ -12,9 +12,8 @@ import sys
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-import msgspec
-
 from sekisho.broker import commands
+from sekisho.broker.decided import told
 from sekisho.broker.door import Door
 from sekisho.broker.remembered import LARGEST, Configs, NeedsTime, NotedFiles, Remembered
 from sekisho.broker.state import SessionState
@@ -154,16 +153,7 @@ class Announcements:
     def _note(self, kind: str, decision: Decision) -> None:
         writer = self._door.writer
         if writer is not None:
-            action = decision.action
-            data = {
-                "code": decision.code,
-                "reason": decision.reason,
-                "instead": decision.instead,
-                "action": msgspec.to_builtins(action),
-            }
-            writer.record(
-                session=self._state.id, kind=kind, subject=f"{action.verb} {action.target}", data=data
-            )
+            writer.record(session=self._state.id, kind=kind, **told(decision))
 
     def _count(self, decision: Decision) -> None:
         """Reads and local commands are counted; what goes to the wire is on record with its words."""

@@ -17,6 +17,7 @@ from netpolicy.ports import Attempt, Begin, Body, Collect, Pass, Refuse, Reply
 from netpolicy.request import Request
 from netpolicy.signed import signature
 from sekisho.broker import carrying, credentials, holding, live, pushing, toolcalls
+from sekisho.broker.decided import told
 from sekisho.broker.door import Door
 from sekisho.broker.holding import Held
 from sekisho.broker.rates import Meter
@@ -183,17 +184,7 @@ class Gate:
         action = decision.action
         key = (state.id, action.verb, action.target)
         count = self._repeats[key] = self._repeats.get(key, 0) + 1
-        self._record(
-            state.id,
-            "act.denied",
-            f"{action.verb} {action.target}",
-            {
-                "code": decision.code,
-                "reason": decision.reason,
-                "instead": decision.instead,
-                "action": msgspec.to_builtins(action),
-            },
-        )
+        self._record(state.id, "act.denied", **told(decision))
         return Refuse(reply=refusal_reply(of_decision(decision, count=count), request))
 
     async def _allowed_write(

@@ -14,6 +14,7 @@ from netpolicy.ports import Body, Reply
 from netpolicy.request import Request
 from sekisho.broker import artifact, evidence, rehearsal, rereading, testshown
 from sekisho.broker.artifact import Act
+from sekisho.broker.decided import told
 from sekisho.broker.replies import refusal_reply
 from sekisho.broker.state import SessionState
 from sekisho.core.action import Action
@@ -73,10 +74,7 @@ def _digest_of_repeat(store: Store, state: SessionState, operation: str) -> str:
 
 
 def _denied(store: Store, state: SessionState, request: Request, decision: Decision) -> Held:
-    data = {"code": decision.code, "reason": decision.reason, "action": decision.action}
-    subject = f"{decision.action.verb} {decision.action.target}"
-    entry = draft(session=state.id, kind="act.denied", subject=subject, data=msgspec.to_builtins(data))
-    store.journal.append(entry)
+    store.journal.append(draft(session=state.id, kind="act.denied", **told(decision)))
     refusal = of_decision(decision)
     return Held(reply=refusal_reply(refusal, request), refusal=refusal)
 

@@ -22,6 +22,7 @@ from sandbox.workspace import Workspace, load
 from sandbox.workspace.hold_repo import HeldPush, PushRefused, receive
 from sekisho.broker import artifact, evidence, testshown
 from sekisho.broker.artifact import PushAct, RefUpdate
+from sekisho.broker.decided import told
 from sekisho.broker.execute import NotExecuted, execute, remote_now
 from sekisho.broker.holding import Held, decided_refusal, put, same_operation
 from sekisho.broker.state import SessionState, is_own
@@ -163,14 +164,7 @@ def _with_ancestry(action: Action, held: HeldPush) -> Action:
 
 
 def _denied(store: Store, state: SessionState, push: Push, decision: Decision) -> Reply:
-    data = {
-        "code": decision.code,
-        "reason": decision.reason,
-        "instead": decision.instead,
-        "action": decision.action,
-    }
-    subject = f"{decision.action.verb} {decision.action.target}"
-    entry = draft(session=state.id, kind="act.denied", subject=subject, data=msgspec.to_builtins(data))
+    entry = draft(session=state.id, kind="act.denied", **told(decision))
     store.journal.append(entry)
     count = sum(r.subject == entry.subject for r in store.journal.query(session=state.id, kind="act.denied"))
     return reject(push, of_decision(decision, count=count))

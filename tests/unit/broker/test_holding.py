@@ -118,5 +118,9 @@ def test_bodies_that_would_fill_the_disk_are_denied(
     assert ask(store, state, post("/full", b"x" * 600)).status == 403
     refused = ask(store, state, post("/full", b"y" * 600))
     assert dict(refused.headers)["Sekisho-Code"] == "too-much-held"
+    (recorded,) = store.journal.query(session="1129-greedy", kind="act.denied")
+    assert recorded.data["code"] == "too-much-held"
+    assert recorded.data["action"]["verb"] in recorded.subject
+    assert "instead" in recorded.data  # the handoff shows it, whoever denied
     assert [hold.evidence["size"] for hold in store.ledger.list(session="1129-greedy")] == [600]
     assert hold_id(ask(store, state, post("/full", b"z" * 300)))
