@@ -3,18 +3,32 @@
 import hashlib
 import os
 import socket
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
 import msgspec
 
-from sandbox import absent, check, launch, toolchain
+from sandbox import absent, check, launch, toolchain, trusting
 from sandbox.base import base_mounts, look_at_system
 from sandbox.descriptors import Stdio
 from sandbox.errors import EnclosureError
 from sandbox.running import Running
 from sandbox.spec import Enclosure, Limits, Mount
+
+
+class ToolsWanted(msgspec.Struct, frozen=True, kw_only=True):
+    """What decides on the tools inside, see toolchain.detect and absent.view. `environ` and `home` are the
+    person's; `extra` are folders that policy lists, `first` those inside that lead the PATH."""
+
+    command: str
+    environ: Mapping[str, str]
+    home: str
+    workdir: str
+    extra: Sequence[str] = ()
+    first: Sequence[str] = ()
+    keep: Sequence[str] = ()
+    only: Sequence[str] | None = None
 
 
 class Tools(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,23 +57,12 @@ class Backend(Protocol):
     def base(self, *, home: str, uid: int, gid: int, tmp_size: int, home_size: int) -> tuple[Mount, ...]:
         """The system, people, names, private folders."""
 
-    def tools(
-        self,
-        command: str,
-        *,
-        environ: Mapping[str, str],
-        home: str,
-        workdir: str,
-        extra: Sequence[str],
-        first: Sequence[str],
-        keep: Iterable[str],
-        only: Sequence[str] | None,
-    ) -> Tools:
-        """See toolchain.detect and absent.view. ValueError for one of `extra` that must not be mounted."""
+    def tools(self, wanted: ToolsWanted) -> Tools:
+        """Find them. ValueError for one of `extra` that must not be mounted."""
 
-    def bundle_targets(self, names: Iterable[str], visible: tuple[str, ...]) -> list[str]:
-        """Of the places where systems keep certificates (`names`, absolute), those to mount ours on; on this
-        machine only below one of `visible`."""
+    def trust(self, files: Path, *, home: str) -> Sequence[Mount]:
+        """The trust files (a folder, see trusting.mounts) where clients of this system look by themselves;
+        `home` is the private one inside."""
 
     def watched(self, limits: Limits) -> Limits:
         """The limits that are not the engine's to enforce: for limits.Watch."""
@@ -166,23 +169,18 @@ class Bubblewrap:
         system = look_at_system()
         return base_mounts(system, home=home, uid=uid, gid=gid, tmp_size=tmp_size, home_size=home_size)
 
-    def tools(
-        self,
-        command: str,
-        *,
-        environ: Mapping[str, str],
-        home: str,
-        workdir: str,
-        extra: Sequence[str],
-        first: Sequence[str],
-        keep: Iterable[str],
-        only: Sequence[str] | None,
-    ) -> Tools:
+    def tools(self, wanted: ToolsWanted) -> Tools:
         """See Backend."""
         found = toolchain.detect(
-            command, environ=environ, home=home, workdir=workdir, extra=extra, first=first
+            wanted.command,
+            environ=wanted.environ,
+            home=wanted.home,
+            workdir=wanted.workdir,
+            extra=wanted.extra,
+            first=wanted.first,
         )
-        shown = absent.view(found.path, keep=keep, only=only, lead=first[0] if first else "")
+        lead = wanted.first[0] if wanted.first else ""
+        shown = absent.view(found.path, keep=wanted.keep, only=wanted.only, lead=lead)
         return Tools(
             mounts=found.mounts,
             on_top=shown.mounts,
@@ -192,10 +190,9 @@ class Bubblewrap:
             unhidden=shown.unhidden,
         )
 
-    def bundle_targets(self, names: Iterable[str], visible: tuple[str, ...]) -> list[str]:
-        """The files behind the names, each once: no mount goes over a link."""
-        real = dict.fromkeys(os.path.realpath(name) for name in names)
-        return [path for path in real if os.path.isfile(path) and path.startswith(visible)]
+    def trust(self, files: Path, *, home: str) -> Sequence[Mount]:
+        """Over this machine's own."""
+        return tuple(trusting.over_this_system(files, home))
 
     def watched(self, limits: Limits) -> Limits:
         """All: Watch makes a control group where it may."""

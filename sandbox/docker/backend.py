@@ -1,12 +1,12 @@
 """Docker as a sandbox.backend.Backend."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
-from sandbox import credentials, toolchain
-from sandbox.backend import Tools
+from sandbox import credentials, toolchain, trusting
+from sandbox.backend import Tools, ToolsWanted
 from sandbox.descriptors import Stdio
 from sandbox.docker import tools as image_tools
 from sandbox.docker.base import base_mounts, image_environment
@@ -37,31 +37,20 @@ class Docker:
         """The image is the system."""
         return base_mounts(home=home, uid=uid, gid=gid, tmp_size=tmp_size, home_size=home_size)
 
-    def tools(
-        self,
-        command: str,
-        *,
-        environ: Mapping[str, str],
-        home: str,
-        workdir: str,
-        extra: Sequence[str],
-        first: Sequence[str],
-        keep: Iterable[str],
-        only: Sequence[str] | None,
-    ) -> Tools:
+    def tools(self, wanted: ToolsWanted) -> Tools:
         """The image's own, and what policy lists of this machine: its programs may not run in the image."""
-        roots = [toolchain._listed(path, home) for path in extra]
+        roots = [toolchain._listed(path, wanted.home) for path in wanted.extra]
         listed = [Mount(kind=MountKind.RO, source=root, target=root) for root in roots]
         return Tools(
-            mounts=(*listed, *credentials.masks(roots, home)),
-            on_top=image_tools.mounts(self.chosen, keep=keep, only=only),
-            path=image_tools.path(self.chosen, first=first, only=only),
+            mounts=(*listed, *credentials.masks(roots, wanted.home)),
+            on_top=image_tools.mounts(self.chosen, keep=wanted.keep, only=wanted.only),
+            path=image_tools.path(self.chosen, first=wanted.first, only=wanted.only),
             env=image_environment(self.chosen.env),
         )
 
-    def bundle_targets(self, names: Iterable[str], visible: tuple[str, ...]) -> list[str]:
-        """All of them: what is missing in the image is made in the container."""
-        return list(names)
+    def trust(self, files: Path, *, home: str) -> Sequence[Mount]:
+        """Wherever any system keeps them: what is missing in the image is made in the container."""
+        return tuple(trusting.mounts(files, home))
 
     def watched(self, limits: Limits) -> Limits:
         """The time, and what this engine cannot enforce."""

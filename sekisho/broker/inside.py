@@ -1,13 +1,12 @@
 """What a session sees: the enclosure put together from workspace, toolchains, trust and our own files."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
 
-from sandbox.backend import Backend
-from sandbox.base import ETC
+from sandbox.backend import Backend, ToolsWanted
 from sandbox.environment import Person, Trust, environment, helper_mounts
 from sandbox.errors import EnclosureError
 from sandbox.spec import Enclosure, Limits, Mount, MountKind
@@ -18,17 +17,6 @@ from sekisho.core.policy import Policy
 HOME = "/home/agent"
 ROOT = "/run/sekisho"
 OUTBOX, BRIEF, HANDOFF, TRUST = f"{ROOT}/outbox", f"{ROOT}/brief.md", f"{ROOT}/handoff.md", f"{ROOT}/trust"
-
-APT = "/etc/apt/apt.conf.d/99sekisho"
-
-BUNDLES = (
-    "etc/ssl/certs/ca-certificates.crt",  # Debian, Arch, Gentoo
-    "etc/ssl/cert.pem",  # Alpine, OpenSSL's own default
-    "etc/ssl/ca-bundle.pem",  # SUSE
-    "etc/pki/tls/certs/ca-bundle.crt",  # Fedora and its like
-    "etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
-)
-VISIBLE = ("/usr/", *(f"/etc/{name}" for name in ETC if name.startswith(("ssl/", "pki/"))))
 
 SMALLEST_TMPFS, LARGEST_TMPFS = 16 << 20, 1 << 30  # bytes
 
@@ -59,14 +47,16 @@ def enclosure(parts: Parts, environ: Mapping[str, str]) -> Enclosure:
     uid, gid = parts.backend.identity()
     try:
         tools = parts.backend.tools(
-            parts.argv[0],
-            environ=environ,
-            home=str(Path.home()),
-            workdir=top,
-            extra=policy.mount,
-            first=(shimming.FOLDER,),
-            keep=policy.tools.keep,
-            only=policy.tools.only,
+            ToolsWanted(
+                command=parts.argv[0],
+                environ=environ,
+                home=str(Path.home()),
+                workdir=top,
+                extra=policy.mount,
+                first=(shimming.FOLDER,),
+                keep=policy.tools.keep,
+                only=policy.tools.only,
+            )
         )
     except ValueError as error:
         raise EnclosureError("mount-refused", f"{error}.", "Take it out of `sandbox.mount`.") from error
@@ -87,7 +77,7 @@ def enclosure(parts: Parts, environ: Mapping[str, str]) -> Enclosure:
             *helper_mounts(parts.who, top),
             *parts.place.mounts,
             *_own_files(parts),
-            *_trusted(parts),
+            *parts.backend.trust(parts.trust, home=HOME),
             *shimming.mounts(parts.session, tools.path),
             *tools.on_top,
         ),
@@ -141,38 +131,3 @@ def _passed(policy: Policy, environ: Mapping[str, str]) -> dict[str, str]:
 
 def _trust_paths() -> Trust:
     return Trust(bundle=f"{TRUST}/bundle.pem", java=f"{TRUST}/java.p12", wgetrc=f"{TRUST}/wgetrc")
-
-
-def _trusted(parts: Parts) -> Iterator[Mount]:
-    """The trust files where this backend's system has its own."""
-    if parts.backend.name == "bwrap":
-        return trust_mounts(parts.trust)
-    targets = parts.backend.bundle_targets([f"/{name}" for name in BUNDLES], VISIBLE)
-    bundle = str(parts.trust / "bundle.pem")
-    return (Mount(kind=MountKind.RO, source=bundle, target=target) for target in targets)
-
-
-def trust_mounts(trust: Path, root: str = "/") -> Iterator[Mount]:
-    """The trust files where clients look that read no variable: over the system's bundles, as the NSS
-    database of the private home, and in apt's configuration. What is not there outside is left out.
-
-    `root` is where the system's files lie.
-    """
-    for path in _bundles(root):
-        yield Mount(kind=MountKind.RO, source=str(trust / "bundle.pem"), target=path)
-    if (trust / "nssdb").is_dir():
-        yield Mount(kind=MountKind.RO, source=str(trust / "nssdb"), target=f"{HOME}/.pki/nssdb")
-    if os.path.isdir(os.path.join(root, "etc/apt")):
-        yield Mount(kind=MountKind.RO, source=str(trust / "apt.conf"), target=APT)
-
-
-def _bundles(root: str) -> Iterator[str]:
-    """The files behind the known names, each once: no mount goes over a link. Only those that are visible
-    inside, or a mount point would be made where there is nothing."""
-    seen = set()
-    for name in BUNDLES:
-        real = os.path.realpath(os.path.join(root, name))
-        inside = "/" + os.path.relpath(real, root)
-        if inside not in seen and os.path.isfile(real) and inside.startswith(VISIBLE):
-            seen.add(inside)
-            yield inside

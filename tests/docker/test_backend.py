@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from sandbox import check
-from sandbox.backend import Backend, choose
+from sandbox.backend import Backend, ToolsWanted, choose
 from sandbox.descriptors import Stdio
 from sandbox.docker.checking import look
 from sandbox.docker.choosing import choose as choose_image
@@ -64,19 +64,17 @@ def whole_view(found: Backend, folder: Path, *argv: str, only: list[str] | None 
     (folder / "shim/tool").write_text("#!/bin/sh\necho shim\n")
     (folder / "shim/tool").chmod(0o755)
     tools = found.tools(
-        argv[0],
-        environ=os.environ,
-        home=str(Path.home()),
-        workdir="/work/it",
-        extra=(),
-        first=("/run/sekisho/bin",),
-        keep=(),
-        only=only,
-    )
-    bundles = found.bundle_targets(
-        ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/x.crt"], ("/etc",)
+        ToolsWanted(
+            command=argv[0],
+            environ=os.environ,
+            home=str(Path.home()),
+            workdir="/work/it",
+            first=("/run/sekisho/bin",),
+            only=only,
+        )
     )
     (folder / "bundle.pem").write_text("trusted\n")
+    (folder / "apt.conf").write_text("# trusted\n")
     (folder / "repo").mkdir(exist_ok=True)
     return Enclosure(
         argv=argv,
@@ -86,7 +84,7 @@ def whole_view(found: Backend, folder: Path, *argv: str, only: list[str] | None 
             *tools.mounts,
             *helper_mounts(Person(name="N", email="n@e"), "/work/it"),
             Mount(kind=MountKind.RW, source=str(folder / "repo"), target="/work/it"),
-            *(Mount(kind=MountKind.RO, source=str(folder / "bundle.pem"), target=path) for path in bundles),
+            *found.trust(folder, home=home),
             Mount(kind=MountKind.RO, source=str(folder / "shim"), target="/run/sekisho/bin"),
             *tools.on_top,
         ),

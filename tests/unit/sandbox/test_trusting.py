@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from sandbox.spec import Mount, MountKind
-from sekisho.broker.inside import trust_mounts
+from sandbox.trusting import BUNDLES, mounts, over_this_system
 
 
 @pytest.fixture
@@ -25,9 +25,9 @@ def put(root: Path, name: str, link: str | None = None) -> None:
 
 
 def targets(trust: Path, root: Path) -> list[str]:
-    mounts = list(trust_mounts(trust, str(root)))
-    assert all(mount.kind is MountKind.RO and Path(mount.source).parent == trust for mount in mounts)
-    return [mount.target for mount in mounts]
+    laid = list(over_this_system(trust, "/home/agent", str(root)))
+    assert all(mount.kind is MountKind.RO and Path(mount.source).parent == trust for mount in laid)
+    return [mount.target for mount in laid]
 
 
 def test_debian(trust: Path, tmp_path: Path) -> None:
@@ -59,5 +59,16 @@ def test_what_is_not_visible_inside_is_left_alone(trust: Path, tmp_path: Path) -
 
 def test_a_database_for_browsers_goes_into_the_private_home(trust: Path, tmp_path: Path) -> None:
     (trust / "nssdb").mkdir()
-    (mount,) = trust_mounts(trust, str(tmp_path))
+    (mount,) = over_this_system(trust, "/home/agent", str(tmp_path))
     assert mount == Mount(kind=MountKind.RO, source=str(trust / "nssdb"), target="/home/agent/.pki/nssdb")
+
+
+def test_in_a_container_they_lie_wherever_any_system_looks(trust: Path) -> None:
+    (trust / "nssdb").mkdir()
+    laid = list(mounts(trust, "/home/agent"))
+    assert [mount.target for mount in laid] == [
+        *BUNDLES,
+        "/home/agent/.pki/nssdb",
+        "/etc/apt/apt.conf.d/99sekisho",
+    ]
+    assert {mount.source for mount in laid[:-2]} == {str(trust / "bundle.pem")}
