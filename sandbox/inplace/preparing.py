@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sandbox.inplace.guarding import configured, passages, repositories_in
 from sandbox.inplace.model import Guarded, InPlace
-from sandbox.workspace.carry import changes, commit_changes
+from sandbox.workspace.carry import changes, commit_changes, look_for_changes
 from sandbox.workspace.extras import at_any_depth, beneath, skip_worktree, tracked_matches
 from sandbox.workspace.git import OURS, git, lines
 from sandbox.workspace.model import Workspace, WorkspaceError, absolute, carried_subject, namespace
@@ -55,7 +55,7 @@ def _create(source: Source, dest: Path, session: str, hide: Sequence[str]) -> In
     dest.mkdir(parents=True, mode=0o700)
     (dest / EMPTY_FILE).touch(mode=0o444)
     (dest / EMPTY_FOLDER).mkdir(mode=0o555)
-    found = changes(source)
+    found = changes(source, look_for_changes(source).output())
     private = empty_clone(source, dest / "tree")
     base = source.head
     if found.paths and found.head == source.head:

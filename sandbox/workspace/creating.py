@@ -1,13 +1,26 @@
-"""Make a session's own clone. The person's index, branches and objects are only read."""
+"""Make a session's own clone. The person's index, branches and objects are only read.
 
-from collections.abc import Sequence
+git checks the start out while its caller goes on with other things: that takes most of the time of a
+session's start. What is not committed comes on top.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
-from sandbox.workspace.carry import Changes, changes, commit_changes
+import msgspec
+
+from sandbox.workspace.carry import Changes, changes, commit_changes, look_for_changes
 from sandbox.workspace.extras import carry_folders, hide_paths
-from sandbox.workspace.git import OURS, git
+from sandbox.workspace.git import OURS, Call, git
 from sandbox.workspace.model import Workspace, WorkspaceError, absolute, carried_subject, namespace
-from sandbox.workspace.skeleton import empty_clone, lean_on_inside_paths, new_folder, write_refs
+from sandbox.workspace.skeleton import (
+    cleared_on_failure,
+    complaining,
+    empty_clone,
+    lean_on_inside_paths,
+    write_refs,
+)
 from sandbox.workspace.source import Source, commit_of, inspect
 
 
@@ -26,37 +39,78 @@ def create(
     that must not be seen, `from_ref` another commit to start from (then no uncommitted work comes
     along unless it is HEAD). Raises WorkspaceError; then nothing is left at `dest` nor in `repo`.
     """
-    ref = namespace(session) + "/base"
+    with cloning(repo, dest, session, from_ref=from_ref) as begun:
+        return begun.finish(carry=carry, hide=hide)
+
+
+@contextmanager
+def cloning(repo: Path, dest: Path, session: str, *, from_ref: str | None = None) -> Iterator["Cloning"]:
+    """A block in which git fills the clone; `finish` must end it. If it fails, nothing is left at `dest`.
+
+    The parameters are those of `create`. Raises WorkspaceError, and what the block raises.
+    """
+    namespace(session)
     source = inspect(repo)
-    with new_folder(dest, f"no clone of {source.top}"):
-        return _create(source, dest, session, ref, carry=carry, hide=hide, from_ref=from_ref)
-
-
-def _create(
-    source: Source,
-    dest: Path,
-    session: str,
-    ref: str,
-    *,
-    carry: Sequence[str],
-    hide: Sequence[str],
-    from_ref: str | None,
-) -> Workspace:
     start = _start(source, from_ref)
-    changed, notes = _to_carry(source, start)
-    git_dir = empty_clone(source, dest)
-    base = start
-    if changed.paths:
-        base = commit_changes(source, git_dir, changed.paths, carried_subject(session) + "\n")
-    refs = write_refs(source, git_dir, base)
-    if base:
-        git(dest, "read-tree", "-u", "--reset", base, env=OURS)
-    notes += _submodule_note(dest) + _filter_note(dest)
-    hidden, hide_notes = hide_paths(dest, hide)
-    notes += hide_notes + carry_folders(Path(source.top), dest, carry)
-    lean_on_inside_paths(source, git_dir)
-    if start:
-        git(source.top, "update-ref", ref, start)
+    complaint = f"no clone of {source.top}"
+    with cleared_on_failure(dest):
+        with complaining(complaint):
+            git_dir = empty_clone(source, dest)
+            checkout = _check_out(dest, start) if start else None
+            listing = look_for_changes(source)
+        with checkout or nullcontext(), listing:
+            draft = _draft(source, dest, session, start)
+            yield Cloning(draft, source, git_dir, checkout, listing, complaint)
+
+
+class Cloning:
+    """A clone in the making. `draft` is the workspace as it will be, but for its `base` and what follows."""
+
+    def __init__(
+        self,
+        draft: Workspace,
+        source: Source,
+        git_dir: Path,
+        checkout: Call | None,
+        listing: Call,
+        complaint: str,
+    ) -> None:
+        self.draft, self._source, self._git_dir = draft, source, git_dir
+        self._checkout, self._listing, self._complaint = checkout, listing, complaint
+
+    def finish(self, *, carry: Sequence[str] = (), hide: Sequence[str] = ()) -> Workspace:
+        """Wait for git and add what it does not know of. Raises WorkspaceError."""
+        with complaining(self._complaint):
+            return self._finish(carry, hide)
+
+    def _finish(self, carry: Sequence[str], hide: Sequence[str]) -> Workspace:
+        source, draft, dest = self._source, self.draft, Path(self.draft.clone)
+        found, notes = _to_carry(source, draft.start, self._listing.output())
+        base = draft.start
+        if found.paths:
+            subject = carried_subject(draft.session) + "\n"
+            base = commit_changes(source, self._git_dir, found.paths, subject)
+        if self._checkout:
+            self._checkout.output()
+        refs = write_refs(source, self._git_dir, base)
+        if base and base != draft.start:
+            _check_out(dest, base).output()
+        notes += _submodule_note(dest) + _filter_note(dest)
+        hidden, hide_notes = hide_paths(dest, hide)
+        notes += hide_notes + carry_folders(Path(source.top), dest, carry)
+        lean_on_inside_paths(source, self._git_dir)
+        if draft.start:
+            git(source.top, "update-ref", namespace(draft.session) + "/base", draft.start)
+        return msgspec.structs.replace(
+            draft, base=base, refs=refs, hidden=hidden, skipped=found.skipped, notes=notes
+        )
+
+
+def _check_out(dest: Path, commit: str) -> Call:
+    return Call(dest, "read-tree", "-u", "--reset", commit, env=OURS)
+
+
+def _draft(source: Source, dest: Path, session: str, start: str | None) -> Workspace:
     return Workspace(
         session=session,
         repo=source.top,
@@ -69,11 +123,8 @@ def _create(
         prefix=source.prefix,
         branch=source.branch,
         start=start,
-        base=base,
-        refs=refs,
-        hidden=hidden,
-        skipped=changed.skipped,
-        notes=notes,
+        base=start,
+        refs={},
     )
 
 
@@ -86,8 +137,8 @@ def _start(source: Source, from_ref: str | None) -> str | None:
     return start
 
 
-def _to_carry(source: Source, start: str | None) -> tuple[Changes, tuple[str, ...]]:
-    changed = changes(source)
+def _to_carry(source: Source, start: str | None, listing: bytes) -> tuple[Changes, tuple[str, ...]]:
+    changed = changes(source, listing)
     if not changed.paths or (start == source.head and changed.head == source.head):
         return changed, ()
     why = "the session starts from another commit" if start != source.head else "HEAD moved meanwhile"

@@ -2,6 +2,7 @@
 
 import os
 import resource
+import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -56,10 +57,7 @@ def git(
 
     `limits` are resource limits (`resource.RLIMIT_*` to bytes) for git and its children.
     """
-    done = attempt(where, *args, env=env, stdin=stdin, timeout=timeout, limits=limits)
-    if done.returncode != 0:
-        raise GitError(_name(args), done.returncode, done.stderr)
-    return done.stdout
+    return Call(where, *args, env=env, limits=limits).output(stdin, timeout)
 
 
 def attempt(
@@ -71,35 +69,78 @@ def attempt(
     limits: Mapping[int, int] | None = None,
 ) -> subprocess.CompletedProcess[bytes]:
     """As `git`, but a failing git is an answer. Raises GitError only when time runs out."""
-    argv: list[str | bytes] = ["git", *SAFE, *args]
-    with subprocess.Popen(
-        argv,
-        cwd=where,
-        env=environment(env),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    ) as process:
+    return Call(where, *args, env=env, limits=limits).attempt(stdin, timeout)
+
+
+class Call:
+    """A git that runs beside its caller, who asks once for its outcome; leaving the context stops it."""
+
+    def __init__(
+        self,
+        where: Path | str,
+        *args: str | bytes,
+        env: Mapping[str, str] | None = None,
+        limits: Mapping[int, int] | None = None,
+    ) -> None:
+        """Starts it. `limits` as for `git`."""
+        self._args = args
+        self._process = subprocess.Popen(
+            ["git", *SAFE, *args],
+            cwd=where,
+            env=environment(env),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
         for kind, size in (limits or {}).items():
-            resource.prlimit(process.pid, kind, (size, size))
-        try:
-            out, err = process.communicate(stdin, timeout=timeout)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, 9)
-            process.communicate()
-            raise GitError(_name(args), None, b"") from None
-    return subprocess.CompletedProcess(argv, process.returncode, out, err)
+            resource.prlimit(self._process.pid, kind, (size, size))
+
+    def __enter__(self) -> "Call":
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self.stop()
+
+    def output(self, stdin: bytes = b"", timeout: float = 120) -> bytes:
+        """Its output. Raises GitError where it failed or took longer than `timeout` seconds from now."""
+        return output(self.attempt(stdin, timeout))
+
+    def attempt(self, stdin: bytes = b"", timeout: float = 120) -> subprocess.CompletedProcess[bytes]:
+        """As `output`, but failing is an answer."""
+        with self._process as process:
+            try:
+                out, err = process.communicate(stdin, timeout=timeout)
+            except subprocess.TimeoutExpired:
+                self.stop()
+                raise GitError(_name(self._args), None, b"") from None
+            except BaseException:
+                self.stop()
+                raise
+        return subprocess.CompletedProcess(self._args, process.returncode, out, err)
+
+    def stop(self) -> None:
+        """End it and what it started. Nothing happens to one that is over."""
+        if self._process.returncode is None:
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.communicate()
 
 
-def lines(output: bytes, separator: bytes = b"\0") -> list[bytes]:
+def output(done: subprocess.CompletedProcess[bytes]) -> bytes:
+    """What it said. Raises GitError where it failed."""
+    if done.returncode != 0:
+        raise GitError(_name(done.args), done.returncode, done.stderr)
+    return done.stdout
+
+
+def lines(listing: bytes, separator: bytes = b"\0") -> list[bytes]:
     """The records of `-z` output."""
-    return [record for record in output.split(separator) if record]
+    return [record for record in listing.split(separator) if record]
 
 
-def text(output: bytes) -> str:
+def text(line: bytes) -> str:
     """One line of git's output; bytes that are not UTF-8 survive as surrogate escapes."""
-    return os.fsdecode(output.removesuffix(b"\n"))
+    return os.fsdecode(line.removesuffix(b"\n"))
 
 
 def object_path_list(paths: Sequence[str]) -> str:

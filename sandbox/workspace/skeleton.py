@@ -23,16 +23,29 @@ def new_folder(dest: Path, complaint: str) -> Iterator[None]:
 
     Raises WorkspaceError, with `complaint` in front, in place of GitError and OSError.
     """
+    with cleared_on_failure(dest), complaining(complaint):
+        yield
+
+
+@contextmanager
+def cleared_on_failure(dest: Path) -> Iterator[None]:
+    """A block that makes `dest`; if it fails, nothing is left there. WorkspaceError where that exists."""
     if os.path.lexists(dest):
         raise WorkspaceError(f"{dest}: exists already")
     try:
         yield
-    except (GitError, OSError) as error:
-        shutil.rmtree(dest, ignore_errors=True)
-        raise WorkspaceError(f"{complaint}: {error}") from error
     except BaseException:
         shutil.rmtree(dest, ignore_errors=True)
         raise
+
+
+@contextmanager
+def complaining(complaint: str) -> Iterator[None]:
+    """A block that raises WorkspaceError, with `complaint` in front, in place of GitError and OSError."""
+    try:
+        yield
+    except (GitError, OSError) as error:
+        raise WorkspaceError(f"{complaint}: {error}") from error
 
 
 def empty_clone(source: Source, dest: Path) -> Path:

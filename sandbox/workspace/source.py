@@ -2,10 +2,11 @@
 
 import os
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import msgspec
 
-from sandbox.workspace.git import attempt, git, lines, text
+from sandbox.workspace.git import Call, attempt, git, lines, output, text
 from sandbox.workspace.model import WorkspaceError, absolute
 
 _CARRIED_REFS = ("refs/heads/", "refs/tags/", "refs/remotes/", "refs/notes/")
@@ -31,11 +32,13 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
 
 def inspect(where: Path) -> Source:
     """Read the repository that `where` lies in. Raises WorkspaceError where there is none to work in."""
-    top, git_dir, common_dir, object_format = _layout(where)
+    # Side by side: each of these is little more than the start of a process.
+    asked = [Call(where, *words) for words in (_LAYOUT, _BRANCH, _LISTING, _CONFIG)]
+    layout, branch, listing, config = [call.attempt() for call in asked]
+    top, git_dir, common_dir, object_format = _layout(where, layout)
     prefix = os.path.relpath(absolute(where), top)
-    branch = attempt(top, "symbolic-ref", "--quiet", "HEAD")
     name = text(branch.stdout) if branch.returncode == 0 else None
-    refs, symrefs = _refs(top)
+    refs, symrefs = _refs(output(listing))
     objects = absolute(Path(common_dir, "objects"))
     return Source(
         top=top,
@@ -49,7 +52,7 @@ def inspect(where: Path) -> Source:
         head=refs[name] if name in refs else commit_of(top, "HEAD"),
         refs=refs,
         symrefs=symrefs,
-        config=_config(top),
+        config=_config(output(config)),
     )
 
 
@@ -73,24 +76,26 @@ def alternates_of(objects: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-_LAYOUT = ("--show-toplevel", "--absolute-git-dir", "--git-common-dir", "--show-object-format")
+_QUESTIONS = ("--show-toplevel", "--absolute-git-dir", "--git-common-dir", "--show-object-format")
+_LAYOUT = ("rev-parse", *_QUESTIONS)
+_BRANCH = ("symbolic-ref", "--quiet", "HEAD")
+_LISTING = ("for-each-ref", "--format=%(objectname) %(refname) %(symref)", *_CARRIED_REFS)
+_CONFIG = ("config", "--list", "-z")
 
 
-def _layout(where: Path) -> tuple[str, str, str, str]:
-    asked = attempt(where, "rev-parse", *_LAYOUT)
+def _layout(where: Path, asked: CompletedProcess[bytes]) -> tuple[str, str, str, str]:
     if asked.returncode != 0:
         said = asked.stderr.decode("utf-8", "replace").strip()
         raise WorkspaceError(f"{os.fspath(where)}: no git working tree to work in ({said})")
     answers = os.fsdecode(asked.stdout.removesuffix(b"\n")).split("\n")
-    if len(answers) != len(_LAYOUT):  # a path holds a newline: ask for each alone
-        answers = [text(git(where, "rev-parse", question)) for question in _LAYOUT]
+    if len(answers) != len(_QUESTIONS):  # a path holds a newline: ask for each alone
+        answers = [text(git(where, "rev-parse", question)) for question in _QUESTIONS]
     top, own, common, object_format = answers
     # A relative answer is relative to where git was asked.
     return absolute(top), absolute(own), absolute(Path(where, common)), object_format
 
 
-def _refs(top: str) -> tuple[dict[str, str], dict[str, str]]:
-    listing = git(top, "for-each-ref", "--format=%(objectname) %(refname) %(symref)", *_CARRIED_REFS)
+def _refs(listing: bytes) -> tuple[dict[str, str], dict[str, str]]:
     refs: dict[str, str] = {}
     symrefs: dict[str, str] = {}
     for row in lines(listing, b"\n"):
@@ -101,9 +106,9 @@ def _refs(top: str) -> tuple[dict[str, str], dict[str, str]]:
     return refs, symrefs
 
 
-def _config(top: str) -> tuple[tuple[str, str], ...]:
+def _config(listing: bytes) -> tuple[tuple[str, str], ...]:
     pairs = []
-    for record in lines(git(top, "config", "--list", "-z")):
+    for record in lines(listing):
         key, newline, value = os.fsdecode(record).partition("\n")
         pairs.append((key, value if newline else "true"))
     return tuple(pairs)
