@@ -20,13 +20,15 @@ OLDEST_BWRAP = (0, 8, 0)  # --disable-userns
 
 
 class Check(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing looked at. `needed` False: the sandbox works without. `instead` says what to do."""
+    """One thing looked at. `needed` False: the sandbox works without; `used` False: nothing asks for it yet.
+    `instead` says what to do."""
 
     name: str
     ok: bool
     detail: str
     instead: str = ""
     needed: bool = True
+    used: bool = True
 
 
 def preflight() -> list[Check]:

@@ -25,7 +25,7 @@ def choose(engine: Engine, wanted: str | None, *, project: Path) -> Chosen:
     """The image for `wanted`: an image's name, a devcontainer.json or a folder that holds one, a Dockerfile,
     or None for our own. A Dockerfile is built with the engine. Raises EnclosureError."""
     name = wanted or DEFAULT_IMAGE
-    file = _file(name, project)
+    file = file_of(name, project)
     if file is None:
         return _chosen(inspect(engine, name), name)
     if file.suffix == ".json":
@@ -33,8 +33,11 @@ def choose(engine: Engine, wanted: str | None, *, project: Path) -> Chosen:
     return _built(engine, devcontainer.Build(dockerfile=str(file), context=str(file.parent)), str(file))
 
 
-def _file(name: str, project: Path) -> Path | None:
-    """The file that `name` means; None where it is an image's name."""
+def file_of(name: str, project: Path) -> Path | None:
+    """The devcontainer.json or Dockerfile that `name` means; None where it is an image's name.
+
+    Raises EnclosureError where it means one that is not there.
+    """
     path = (project / Path(name).expanduser()).absolute()
     if path.is_dir():
         found = [path / place for place in _PLACES if (path / place).is_file()]

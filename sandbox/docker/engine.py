@@ -44,15 +44,18 @@ class Engine(msgspec.Struct, frozen=True, kw_only=True):
         return (0, 0) if self.rootless else (os.geteuid(), os.getegid())
 
 
-def connect(environ: Mapping[str, str] | None = None) -> Engine:
-    """Find the engine as the docker command would, and look at it. Raises EnclosureError."""
+def connect(environ: Mapping[str, str] | None = None, *, patience: float = PATIENCE) -> Engine:
+    """Find the engine as the docker command would, and look at it. It has `patience` seconds for an answer.
+
+    Raises EnclosureError.
+    """
     address = socket_path(os.environ if environ is None else environ)
+    _knock(address, patience)
     with named(address):
-        _knock(address)
         from docker import APIClient
         from docker.constants import DEFAULT_DOCKER_API_VERSION
 
-        with contextlib.closing(_client(APIClient, address, DEFAULT_DOCKER_API_VERSION)) as asking:
+        with contextlib.closing(_client(APIClient, address, DEFAULT_DOCKER_API_VERSION, patience)) as asking:
             found = asking.version(api_version=False)
         api = min(str(found.get("ApiVersion", "0.0")), DEFAULT_DOCKER_API_VERSION, key=_numbers)
         if _numbers(api) < OLDEST_API:
@@ -62,21 +65,25 @@ def connect(environ: Mapping[str, str] | None = None) -> Engine:
                 "API 1.41 is needed: install Docker 20.10 or newer.",
             )
         with contextlib.ExitStack() as failed:
-            client = failed.enter_context(contextlib.closing(_client(APIClient, address, api)))
+            client = failed.enter_context(contextlib.closing(_client(APIClient, address, api, patience)))
             engine = _judged(client, address, api, client.info())
             failed.pop_all()
     return engine
 
 
-def _knock(address: str) -> None:
-    """Whether anybody is there: the SDK would wrap the reason deeply, and leave a socket open."""
+def _knock(address: str, patience: float) -> None:
+    """Whether anybody is there: the SDK would wrap the reason deeply, leave a socket open, and is slow to
+    be imported where there is none."""
     with socket.socket(socket.AF_UNIX) as knocking:
-        knocking.settimeout(PATIENCE)
-        knocking.connect(address)
+        knocking.settimeout(patience)
+        try:
+            knocking.connect(address)
+        except OSError as refused:
+            raise from_connection(refused, address) from refused
 
 
-def _client(factory: Any, address: str, version: str) -> Any:
-    return factory(base_url=f"unix://{address}", version=version, timeout=PATIENCE)
+def _client(factory: Any, address: str, version: str, patience: float) -> Any:
+    return factory(base_url=f"unix://{address}", version=version, timeout=patience)
 
 
 def _numbers(version: str) -> tuple[int, ...]:

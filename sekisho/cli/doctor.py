@@ -13,6 +13,7 @@ import typer
 
 from sandbox.check import Check, preflight
 from sekisho.core.display import one_line
+from sekisho.core.load import PolicyError
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -24,7 +25,7 @@ def doctor(
     json: Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")] = False,
 ) -> None:
     """Say what works on this machine. Each failing line says what to do; exit status 1 if one is needed."""
-    checks = [*preflight(), *_own()]
+    checks = [*preflight(), _docker(), *_own()]
     if json:
         print(jsonlib.dumps([_plain(check) for check in checks], indent=2))
     else:
@@ -35,11 +36,11 @@ def doctor(
 
 
 def _plain(check: Check) -> dict[str, object]:
-    return {name: getattr(check, name) for name in ("name", "ok", "needed", "detail", "instead")}
+    return {name: getattr(check, name) for name in ("name", "ok", "needed", "used", "detail", "instead")}
 
 
 def _print(check: Check) -> None:
-    mark = "ok  " if check.ok else "FAIL" if check.needed else "warn"
+    mark = "ok  " if check.ok else "FAIL" if check.needed else "warn" if check.used else "info"
     print(f"{mark}  {check.name}: {one_line(check.detail)}")
     if not check.ok and check.instead:
         print(f"      next: {one_line(check.instead)}")
@@ -50,6 +51,20 @@ def _own() -> Iterator[Check]:
     yield _git()
     yield from (_tried(name, look, instead) for name, look, instead in LOOKS)
     yield from _clients()
+
+
+def _docker() -> Check:
+    """Needed where a policy chooses it; one that cannot be read has a line of its own."""
+    from sandbox.docker.checking import look
+    from sekisho.broker.settings import person_layer, pin, project_layer
+    from sekisho.core.policy import BUILTIN
+
+    project, policy = Path.cwd(), BUILTIN
+    with contextlib.suppress(PolicyError):
+        policy = pin(person_layer(), project_layer(project)).policy
+    wanted = policy.sandbox
+    chosen = wanted.backend == "docker" or (wanted.backend == "auto" and wanted.image is not None)
+    return look(wanted.image, chosen=chosen, project=project)
 
 
 def _python() -> Check:

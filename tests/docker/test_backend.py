@@ -292,8 +292,17 @@ def test_image_command_builds_and_lists(sekisho_home: Path) -> None:
     assert (wrong.returncode, "one of base, python, node" in wrong.stderr) == (2, True)
 
 
-def test_doctor_tells_of_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "image sekisho/base" in look().detail
-    monkeypatch.setenv("DOCKER_HOST", "unix:///nonexistent")
-    found = look()
-    assert (found.ok, found.needed, "No Docker engine answers" in found.detail) == (False, False, True)
+def test_doctor_tells_of_the_engine(tmp_path: Path) -> None:
+    found = look(project=tmp_path)
+    assert (found.ok, found.needed, found.used) == (True, False, False)
+    assert "image sekisho/base" in found.detail
+
+
+def test_doctor_tries_the_image_that_is_chosen(tmp_path: Path) -> None:
+    found = look(chosen=True, project=tmp_path)
+    assert (found.ok, found.needed) == (True, True), found
+    assert "a container started and ended" in found.detail
+    missing = look("no/such:image", chosen=True, project=tmp_path)
+    assert (missing.ok, missing.needed, "not on this machine" in missing.detail) == (False, True, True)
+    (tmp_path / "Dockerfile").write_text("FROM no/such:image\n")
+    assert "image by " in look("./Dockerfile", chosen=True, project=tmp_path).detail

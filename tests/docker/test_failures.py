@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from sandbox.backend import choose
+from sandbox.docker.checking import look
 from sandbox.docker.choosing import choose as choose_image
 from sandbox.docker.engine import connect, inspect
 from sandbox.docker.launch import start
@@ -183,6 +184,21 @@ def test_engine_that_is_none(tmp_path: Path) -> None:
 def test_engine_that_hangs(tmp_path: Path) -> None:
     with fake_engine(tmp_path, None) as host:
         assert code_of(connect, {"DOCKER_HOST": host}) == "engine-hangs"
+
+
+def test_doctor_does_not_wait_for_an_engine_that_hangs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with fake_engine(tmp_path, None) as host:
+        monkeypatch.setenv("DOCKER_HOST", host)
+        began = time.monotonic()
+        found = look(chosen=True, project=tmp_path)
+    assert time.monotonic() - began < 3
+    assert (found.ok, "does not answer in time" in found.detail, found.instead) == (
+        False,
+        True,
+        "Restart it.",
+    )
 
 
 @pytest.mark.parametrize("host", ["tcp://192.0.2.7:2375", "ssh://me@192.0.2.7", "npipe:////./pipe/x"])

@@ -131,5 +131,27 @@ def test_what_is_broken_fails_with_a_line_and_no_traceback(run_sekisho: Sekisho,
     assert all(lines[number + 1].strip().startswith("next: ") for number in failing)
 
 
+@pytest.mark.parametrize(
+    ("policy", "mark", "needed"),
+    [
+        ("", "info", False),
+        ('backend = "docker"', "FAIL", True),
+        ('image = "mine"', "FAIL", True),
+        ('backend = "bwrap"', "info", False),
+    ],
+)
+def test_an_engine_is_needed_where_it_is_chosen(
+    run_sekisho: Sekisho, policy: str, mark: str, needed: bool
+) -> None:
+    (run_sekisho.cwd / "sekisho.toml").write_text(f"version = 1\n[sandbox]\n{policy}\n")
+    nowhere = "unix:///nonexistent/docker.sock"
+    lines = run_sekisho("doctor", DOCKER_HOST=nowhere).out.splitlines()
+    place = lines.index(f"{mark}  Docker engine: No Docker engine answers at /nonexistent/docker.sock.")
+    assert lines[place + 1].strip().startswith("next: Start it")
+    rows = json.loads(run_sekisho("doctor", "--json", DOCKER_HOST=nowhere).out)
+    (row,) = [row for row in rows if row["name"] == "Docker engine"]
+    assert (row["ok"], row["needed"]) == (False, needed)
+
+
 def test_every_look_says_what_to_do() -> None:
     assert all(instead for _, _, instead in doctor.LOOKS)
