@@ -1,7 +1,8 @@
 """Announces commands on the agent's socket, as the shim does, from many connections at once.
 
 Runs as a script of its own inside a session (Python 3.9, the standard library): CALLERS SECONDS FRESH.
-Says "ready", waits for a line, measures, prints one JSON object and waits for another line.
+Says "ready" once the gatekeeper answers, for it loads while the session begins; waits for a line, measures,
+prints one JSON object and waits for another line.
 """
 
 import json
@@ -65,9 +66,19 @@ class Asker:
         self.socket.close()
 
 
+def first():
+    # type: () -> None
+    """Wait for one answer."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asking:
+        asking.connect(SOCKET)
+        asking.sendall(frame(["pwd"]))
+        asking.recv(65536)
+
+
 def main():
     # type: () -> None
     callers, seconds, fresh = int(sys.argv[1]), float(sys.argv[2]), sys.argv[3] == "1"
+    first()
     print("ready", flush=True)
     sys.stdin.readline()
     selector = selectors.DefaultSelector()

@@ -75,7 +75,7 @@ async def serve(hello: Hello, sockets: dict[str, socket.socket], channel: socket
     proxy = _proxy(gate, state)
     names = Names(folder / "names", proxy.limits.names)
     await proxy.add(config.session, _listeners(sockets, state), names)
-    await _announcements(door, state, sockets)
+    _announcements(door, state, sockets)
     outbox.starting(folder).unlink(missing_ok=True)
     with contextlib.suppress(OSError):
         channel.send(READY)  # a launcher that is gone already is noticed below
@@ -94,7 +94,7 @@ async def serve(hello: Hello, sockets: dict[str, socket.socket], channel: socket
         await asyncio.to_thread(door.close)
 
 
-async def _announcements(door: Door, state: SessionState, sockets: dict[str, socket.socket]) -> None:
+def _announcements(door: Door, state: SessionState, sockets: dict[str, socket.socket]) -> None:
     """Serve the agent's socket, with the guards that look before a command runs."""
     if "agent" not in sockets:
         return
@@ -109,7 +109,7 @@ async def _announcements(door: Door, state: SessionState, sockets: dict[str, soc
     if state.config.in_place:
         guards = (inplace_guard.guard, *guards)
     tests = TestWatch(door, state, checkpoints.taken)
-    await Announcements(door, state, guards, tests).start(sockets["agent"])
+    Announcements(door, state, guards, tests).start(sockets["agent"])
 
 
 def _proxy(gate: Gate, state: SessionState) -> Proxy:

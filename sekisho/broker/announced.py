@@ -8,11 +8,10 @@ what is denied, absent, or gated by a rule about the command itself is answered 
 import asyncio
 import contextlib
 import socket
-import sys
 from collections.abc import Awaitable, Callable
-from typing import Any
 
 from sekisho.broker import commands
+from sekisho.broker.callers import Callers, tell, tell_all
 from sekisho.broker.decided import told
 from sekisho.broker.door import Door
 from sekisho.broker.remembered import LARGEST, Configs, NeedsTime, NotedFiles, Remembered
@@ -22,22 +21,16 @@ from sekisho.core.action import Action, Effect
 from sekisho.core.refusal import Refusal, gate_broken, of_decision, standard, to_terminal
 from sekisho.core.verdict import Decision, Verdict, judge
 from sekisho.store.errors import StoreBroken
-from shim import protocol
+from shim import handlers, protocol
 from shim.protocol import ABSENT, BROKEN, DENIED, HELD, Answer, Asked, Malformed, Refuse, Run
 from shim.suites import suite
 
-PATIENCE = 5.0  # seconds for a client to send its whole request
 MOST_AT_ONCE = 128
-MOST_SILENT = 512  # connections that have not said what they want; beyond, the oldest is dropped
 # Gates about the command itself: no wire would hold it.
 HELD_HERE = ("command-rule", "tool-rule", "destructive")
 RUN = protocol.encode_answer(Run())
 
 Guard = Callable[[Asked, Action], Awaitable[Refusal | None]]
-
-
-# Since Python 3.13 a server removes its socket's file; this one is for the next gatekeeper, too.
-KEEP_FILE: dict[str, Any] = {"cleanup_socket": False} if sys.version_info >= (3, 13) else {}
 
 
 class Announcements:
@@ -55,52 +48,57 @@ class Announcements:
         self._places = asyncio.Semaphore(MOST_AT_ONCE)
         self._reads: Remembered[Decision] = Remembered()
         self._configs: Configs = {}
-        self._loaded = False  # the grammar, which the first look loads for half a second
+        self._loading: asyncio.Future[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
-        self.silent: dict[Connection, None] = {}
 
-    async def start(self, listener: socket.socket) -> asyncio.Server:
-        """Begin to serve a listening Unix socket."""
-        listener.setblocking(False)
-        loop = asyncio.get_running_loop()
-        return await loop.create_unix_server(
-            lambda: Connection(self), sock=listener, backlog=512, **KEEP_FILE
-        )
+    def start(self, listener: socket.socket) -> Callers:
+        """Begin to serve a listening Unix socket; to be called inside the loop."""
+        self._loading = asyncio.get_running_loop().run_in_executor(None, handlers.load)
+        return Callers(listener, self.heard)
 
-    def known(self, payload: bytes) -> bytes | None:
-        """The answer to a request for a read that was allowed before."""
+    def heard(self, payload: bytes, caller: socket.socket) -> None:
+        """Answer a request: a read that is known at once, any other beside the loop where that takes long."""
         decision = self._reads.get(payload)
         if decision is None:
-            return None
+            task = asyncio.Task(
+                self._serve(payload, caller), loop=asyncio.get_running_loop(), eager_start=True
+            )
+            if not task.done():
+                self._tasks.add(task)
+                task.add_done_callback(self._tasks.discard)
+            return
         self._count(decision)
-        return RUN
+        with contextlib.suppress(OSError):
+            tell(caller, RUN)
+        caller.close()
 
-    def serve(self, payload: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer any other request, beside the loop where that takes long."""
-        task = asyncio.get_running_loop().create_task(self._serve(payload, reader, writer))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    async def _serve(
-        self, payload: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
+    async def _serve(self, payload: bytes, caller: socket.socket) -> None:
         try:
             asked = protocol.decode_request(payload)
             async with self._places:
                 answer = await self.answer(asked, payload)
-            if self._tests is not None and isinstance(answer, Run) and suite(asked.argv) is not None:
-                runner = await asyncio.to_thread(self._tests.runner, asked)
-                if runner is not None:
-                    await self._tests.watch(asked, runner, reader, writer)
-                    return
-            writer.write(protocol.encode_answer(answer))
-            await writer.drain()
+            if not (isinstance(answer, Run) and await self._watched(asked, caller)):
+                await tell_all(caller, protocol.encode_answer(answer))
         except (Malformed, OSError, TimeoutError, asyncio.IncompleteReadError):
             return  # without an answer the client judges by its own table
+        finally:
+            caller.close()
+
+    async def _watched(self, asked: Asked, caller: socket.socket) -> bool:
+        """Whether it ran tests, and was watched to its end."""
+        if self._tests is None or suite(asked.argv) is None:
+            return False
+        runner = await asyncio.to_thread(self._tests.runner, asked)
+        if runner is None:
+            return False
+        reader, writer = await asyncio.open_unix_connection(sock=caller)
+        try:
+            await self._tests.watch(asked, runner, reader, writer)
         finally:
             writer.close()
             with contextlib.suppress(OSError):
                 await writer.wait_closed()
+        return True
 
     async def answer(self, asked: Asked, payload: bytes = b"") -> Answer:
         """What becomes of a command; `payload` is its request, by which the answer may be remembered.
@@ -120,14 +118,14 @@ class Announcements:
 
     async def _observed(self, asked: Asked, payload: bytes) -> tuple[Action, NotedFiles | None]:
         """What a command does, and all that was looked at for it; None where that is not known."""
-        if self._loaded and 0 < len(payload) <= LARGEST:
+        if self._loading is not None and not self._loading.done():
+            await asyncio.wait([self._loading])
+        if 0 < len(payload) <= LARGEST:
             config = self._state.config
             files = NotedFiles(config.project, config.clone, self._configs)
             with contextlib.suppress(NeedsTime):
                 return commands.observed(self._state, asked, files), files
-        action = await asyncio.to_thread(commands.observed, self._state, asked)
-        self._loaded = True
-        return action, None
+        return await asyncio.to_thread(commands.observed, self._state, asked), None
 
     async def _decided(self, asked: Asked, decision: Decision) -> Answer:
         if decision.verdict is Verdict.DENY:
@@ -168,62 +166,6 @@ class Announcements:
 
 def _held_here(decision: Decision) -> bool:
     return decision.code in HELD_HERE or decision.action.effect is Effect.DESTRUCTIVE
-
-
-class Connection(asyncio.Protocol):
-    """One connection, until its request is there; what is known is answered without any more ado."""
-
-    def __init__(self, announcements: Announcements) -> None:
-        self._announcements = announcements
-        self._received = b""
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Called by asyncio."""
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
-        self._late = asyncio.get_running_loop().call_later(PATIENCE, transport.abort)
-        silent = self._announcements.silent
-        silent[self] = None
-        if len(silent) > MOST_SILENT:
-            next(iter(silent)).drop()
-
-    def data_received(self, data: bytes) -> None:
-        """Called by asyncio."""
-        self._received += data
-        try:
-            found = protocol.payload_in(self._received)
-        except Malformed:
-            self.drop()
-            return
-        if found is not None:
-            self._heard()
-            self._answer(found[0])
-
-    def connection_lost(self, error: Exception | None) -> None:
-        """Called by asyncio."""
-        self._heard()
-
-    def drop(self) -> None:
-        """End it without a word: the client judges by its own table."""
-        self._heard()
-        self._transport.abort()
-
-    def _heard(self) -> None:
-        self._late.cancel()
-        self._announcements.silent.pop(self, None)
-
-    def _answer(self, payload: bytes) -> None:
-        if (known := self._announcements.known(payload)) is not None:
-            self._transport.write(known)
-            self._transport.close()
-            return
-        loop = asyncio.get_running_loop()
-        reader = asyncio.StreamReader(loop=loop)
-        streams = asyncio.StreamReaderProtocol(reader, loop=loop)
-        self._transport.set_protocol(streams)
-        streams.connection_made(self._transport)
-        writer = asyncio.StreamWriter(self._transport, streams, reader, loop)
-        self._announcements.serve(payload, reader, writer)
 
 
 def _words(asked: Asked) -> str:

