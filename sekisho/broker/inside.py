@@ -70,7 +70,7 @@ def enclosure(parts: Parts, environ: Mapping[str, str]) -> Enclosure:
     )
     return Enclosure(
         argv=parts.argv,
-        workdir=_workdir(parts.place),
+        workdir=workdir(parts.place),
         mounts=(
             *_base(parts),
             *tools.mounts,
@@ -90,7 +90,7 @@ def enclosure(parts: Parts, environ: Mapping[str, str]) -> Enclosure:
     )
 
 
-def _workdir(place: Place) -> str:
+def workdir(place: Place) -> str:
     """Where the person stood; the top, where that folder is not part of what was carried over."""
     workspace = place.workspace
     carried = workspace.prefix and Path(place.tree, workspace.prefix).is_dir()

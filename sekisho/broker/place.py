@@ -4,7 +4,8 @@ The session's folder holds the record of one or the other, from which it is coll
 are taken, by whoever comes to do it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
@@ -15,6 +16,7 @@ from sandbox.inplace import InPlace
 from sandbox.spec import Mount
 from sandbox.workspace import Results, Workspace, WorkspaceError
 from sekisho.broker.config import WORKSPACE
+from sekisho.broker.request import Request
 from sekisho.store.files import write_atomic
 
 IN_PLACE = "inplace.json"  # in the session's folder: `sandbox.inplace.dump`
@@ -49,19 +51,36 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
         return inplace.collect(self.inplace) if self.inplace else workspace.collect(self.workspace)
 
 
-def clone(
+class Beginning(msgspec.Struct, frozen=True, kw_only=True):
+    """A place in the making. `draft` says already where its parts lie and how they appear; `finish` gives
+    it complete, and raises WorkspaceError."""
+
+    draft: Place
+    finish: Callable[[], Place]
+
+
+@contextmanager
+def cloning(
     folder: Path,
     where: Path,
     *,
     carry: Sequence[str] = (),
     hide: Sequence[str] = (),
     from_ref: str | None = None,
-) -> Place:
-    """A fresh clone for the session with the folder `folder`. Raises WorkspaceError."""
+) -> Iterator[Beginning]:
+    """A block beside which git makes a fresh clone for the session with the folder `folder`.
+
+    Raises WorkspaceError.
+    """
     dest = folder / "work" / "tree"
-    made = workspace.create(where, dest, folder.name, carry=carry, hide=hide, from_ref=from_ref)
-    write_atomic(folder / WORKSPACE, workspace.dump(made))
-    return Place(workspace=made)
+    with workspace.cloning(where, dest, folder.name, from_ref=from_ref) as begun:
+
+        def finish() -> Place:
+            made = begun.finish(carry=carry, hide=hide)
+            write_atomic(folder / WORKSPACE, workspace.dump(made))
+            return Place(workspace=made)
+
+        yield Beginning(draft=Place(workspace=begun.draft), finish=finish)
 
 
 def in_place(folder: Path, where: Path, *, hide: Sequence[str] = ()) -> Place:
@@ -74,6 +93,20 @@ def in_place(folder: Path, where: Path, *, hide: Sequence[str] = ()) -> Place:
     except CheckpointError as error:
         raise WorkspaceError(f"{made.top} was not touched: {error}") from error
     return Place(workspace=made.workspace, inplace=made)
+
+
+@contextmanager
+def beginning(folder: Path, request: Request) -> Iterator[Beginning]:
+    """A block in which the place that was asked for comes to be. Raises WorkspaceError."""
+    policy, where = request.pinned.policy.sandbox, request.folder or request.project
+    if request.in_place:
+        made = in_place(folder, where, hide=policy.hide_paths)
+        yield Beginning(draft=made, finish=lambda: made)
+        return
+    with cloning(
+        folder, where, carry=policy.carry, hide=policy.hide_paths, from_ref=request.from_ref
+    ) as begun:
+        yield begun
 
 
 def read(folder: Path) -> Place:

@@ -1,78 +1,33 @@
-"""What a session needs before it starts: its record, trust files, the gatekeeper's orders, the clone."""
+"""What a session needs before it starts: trust files, the gatekeeper's orders, the enclosure."""
 
 import os
 import sys
-import time
 from pathlib import Path
 
 import msgspec
 
 from netpolicy.proxy import ca, trust
 from sandbox import workspace
-from sandbox.backend import Backend, Bubblewrap
 from sandbox.environment import Person
 from sandbox.errors import EnclosureError
 from sandbox.spec import Enclosure, Limits
 from sandbox.terminal import is_interactive
-from sekisho.broker import brief, inside, place, registries
+from sekisho.broker import brief, inside, registries
 from sekisho.broker.config import SessionConfig
 from sekisho.broker.limiting import strictest, told_ahead
+from sekisho.broker.place import Place
+from sekisho.broker.request import Request
 from sekisho.broker.settings import Pinned, encode
 from sekisho.core.display import one_line
 from sekisho.core.lifecycle import State
 from sekisho.store.files import write_atomic
 from sekisho.store.paths import cache_dir, state_dir
-from sekisho.store.processes import this_process
-from sekisho.store.sessions import SessionFolder, SessionRecord
+from sekisho.store.sessions import SessionFolder
 from sekisho.store.store import Store
 
 TOLD_BEFORE = (State.DONE, State.DENIED, State.FAILED, State.VOID, State.EXPIRED)
 MOST_TOLD = 20
 MOST_SKIPPED = 10
-
-
-class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What a person asked for: a command in a project under a policy.
-
-    Of `limits` and those of the policy the stricter ones hold. `record` is where a terminal's session is
-    recorded instead of in its logs.
-    """
-
-    argv: tuple[str, ...]
-    project: Path
-    pinned: Pinned
-    folder: Path | None = None  # where in the project the command starts; None is its top
-    handoff: Path | None = None
-    continues: str | None = None
-    from_ref: str | None = None
-    limits: Limits = Limits()
-    wait: float = 0.0
-    record: Path | None = None
-    in_place: bool = False
-    backend: Backend = Bubblewrap(why="nothing else was asked for")
-
-    @property
-    def all_limits(self) -> Limits:
-        """The limits that hold."""
-        asked = self.pinned.policy.sandbox.limits
-        return strictest(
-            self.limits, Limits(memory=asked.memory, pids=asked.pids, cpus=asked.cpus, time=asked.time)
-        )
-
-
-def session_record(session: str, request: Request) -> SessionRecord:
-    """The record of a session that this process starts."""
-    return SessionRecord(
-        id=session,
-        project=str(request.project),
-        argv=request.argv,
-        started=time.time(),
-        launcher=this_process(),
-        policy=request.pinned.digest,
-        backend=request.backend.name,
-        continues=request.continues,
-        in_place=request.in_place,
-    )
 
 
 def trust_files(pinned: Pinned, folder: SessionFolder) -> trust.TrustFiles:
@@ -115,37 +70,47 @@ def session_config(
 
 
 def enclosure(
-    store: Store, request: Request, folder: SessionFolder, files: trust.TrustFiles, who: Person
-) -> tuple[Enclosure, str]:
-    """The enclosure of a fresh clone or in place, and the commit that the work starts from, "" for none.
+    store: Store,
+    request: Request,
+    folder: SessionFolder,
+    files: trust.TrustFiles,
+    who: Person,
+    place: Place,
+) -> Enclosure:
+    """The enclosure around a place, which may still be in the making: then `completed` comes after it.
 
-    Raises WorkspaceError, and EnclosureError for a mount that policy must not name.
+    Raises EnclosureError for a mount that policy must not name.
     """
-    policy = request.pinned.policy
-    where = request.folder or request.project
-    hide = policy.sandbox.hide_paths
-    made = (
-        place.in_place(folder.path, where, hide=hide)
-        if request.in_place
-        else place.clone(folder.path, where, carry=policy.sandbox.carry, hide=hide, from_ref=request.from_ref)
-    )
+    limits = all_limits(request)
     parts = inside.Parts(
         session=folder.id,
         argv=request.argv,
-        place=made,
-        policy=policy,
+        place=place,
+        policy=request.pinned.policy,
         who=who,
         trust=files.folder,
         folder=folder.path,
-        brief=_brief(store, request),
+        brief=_brief(store, request, limits),
         handoff=request.handoff,
         terminal=is_interactive(),
         backend=request.backend,
-        limits=request.all_limits,
+        limits=limits,
     )
-    if not request.in_place:
+    return inside.enclosure(parts, os.environ)
+
+
+def completed(spec: Enclosure, made: Place) -> Enclosure:
+    """The enclosure with what only the finished place tells; says what did not come along."""
+    if made.inplace is None:
         _tell_skipped(made.workspace)
-    return inside.enclosure(parts, os.environ), made.workspace.base or ""
+    return msgspec.structs.replace(spec, workdir=inside.workdir(made))
+
+
+def all_limits(request: Request) -> Limits:
+    """The limits that hold: of the person's and the policy's the stricter ones."""
+    asked = request.pinned.policy.sandbox.limits
+    theirs = Limits(memory=asked.memory, pids=asked.pids, cpus=asked.cpus, time=asked.time)
+    return strictest(request.limits, theirs)
 
 
 def _tell_skipped(made: workspace.Workspace) -> None:
@@ -157,9 +122,9 @@ def _tell_skipped(made: workspace.Workspace) -> None:
         print(f"sekisho: and {len(made.skipped) - MOST_SKIPPED} more", file=sys.stderr)
 
 
-def _brief(store: Store, request: Request) -> str:
+def _brief(store: Store, request: Request, limits: Limits) -> str:
     holds = store.ledger.list(project=str(request.project))[-MOST_TOLD:]
     decided = [hold for hold in holds if hold.state in TOLD_BEFORE]
     waiting = [hold for hold in holds if hold.state is State.PENDING]
     told = brief.render(request.pinned.policy, decided, waiting, in_place=request.in_place, wait=request.wait)
-    return told + told_ahead(request.all_limits)
+    return told + told_ahead(limits)

@@ -19,7 +19,8 @@ from sekisho.store.store import Store
 
 if TYPE_CHECKING:
     from sandbox.errors import EnclosureError
-    from sekisho.broker.launch import Ended, Request
+    from sekisho.broker.launch import Ended
+    from sekisho.broker.request import Request
     from sekisho.broker.settings import Pinned
 
 app = typer.Typer(rich_markup_mode=None)
@@ -101,7 +102,7 @@ def run(
     _have_standard_descriptors()
     become_owner(Path.cwd())
     from sandbox.spec import Limits
-    from sekisho.broker.launch import Request
+    from sekisho.broker.request import Request
 
     project = top_level(Path.cwd())
     limits = Limits(

@@ -22,13 +22,34 @@ def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
 
 
 def test_a_clone_is_found_again(person: Person, tmp_path: Path) -> None:
-    made = place.clone(tmp_path / "s1", person.top)
+    with place.cloning(tmp_path / "s1", person.top) as begun:
+        made = begun.finish()
     assert place.read(tmp_path / "s1") == made
     assert made.tree == tmp_path / "s1/work/tree"
     assert made.subject.tree == str(made.tree)
     (made.tree / "new").write_text("1\n")
     assert made.collect().changed == (b"new",)
     assert not (person.top / "new").exists()
+
+
+def test_a_clone_in_the_making_tells_where_it_will_be(person: Person, tmp_path: Path) -> None:
+    (person.top / "new").write_text("1\n")
+    with place.cloning(tmp_path / "s1", person.top) as begun:
+        made = begun.finish()
+    assert begun.draft.mounts == made.mounts
+    assert (made.tree / "new").exists()
+    assert made.workspace.base != begun.draft.workspace.base
+
+
+def test_a_clone_whose_session_fails_meanwhile_leaves_nothing(person: Person, tmp_path: Path) -> None:
+    def fail() -> None:
+        with place.cloning(tmp_path / "s1", person.top) as begun:
+            assert begun.draft.tree.is_dir()
+            raise RuntimeError("meanwhile")
+
+    with pytest.raises(RuntimeError, match="meanwhile"):
+        fail()
+    assert not (tmp_path / "s1/work/tree").exists()
 
 
 def test_in_place_is_found_again_with_a_checkpoint_of_its_start(person: Person, tmp_path: Path) -> None:
