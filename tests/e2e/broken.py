@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -51,9 +52,8 @@ def state(world: World) -> Path:
 def apart(world: World, folder: Path, **env: str) -> World:
     """The same world with another state folder, which may be broken for good."""
     folder.mkdir(mode=0o700, exist_ok=True)
-    env = {"SEKISHO_STATE_DIR": str(folder), **env}
-    sekisho = type(world.sekisho)(world.sekisho.home, world.repository, env)
-    return World(world.folder, world.upstream, sekisho, world.repository, world.policy)
+    env = {**world.sekisho.env, "SEKISHO_STATE_DIR": str(folder), **env}
+    return replace(world, sekisho=replace(world.sekisho, env=env))
 
 
 @contextmanager

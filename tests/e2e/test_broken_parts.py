@@ -44,6 +44,11 @@ bwrap           missing                               start_failures.without_bwr
                 refused by the kernel, exits with 0   a_bwrap_that_encloses_nothing_runs_nothing
 
 Names are those of the tests without `test_`; with a prefix, in tests/e2e/test_PREFIX.py.
+
+Those of the agent's socket, gatekeeper, launcher, shim, map of names and descriptors run with each backend
+(`both`): there the enclosure made the sockets, carries the client or has to end. The others run with one:
+policy, authority, ledger, journal, disk, approver and clock lie outside of any enclosure, in the same code.
+What stands for a broken bwrap is a broken engine: tests/docker/test_broken_engine.py.
 """
 
 import json
@@ -78,6 +83,7 @@ from tests.e2e.broken import (
     read_only,
     small_disk,
 )
+from tests.e2e.enclosing import both
 from tests.e2e.test_start_failures import tools
 from tests.e2e.world import ZERO, Live, World, wait_for
 from tests.support.needs import needs
@@ -194,6 +200,7 @@ def test_an_unreadable_key_stops_the_start(world: World, tmp_path: Path, make: o
     assert "certificates" in nothing_ran(world, other.sekisho(*touch(world)))
 
 
+@both
 def test_a_key_lost_under_way_closes_the_outside(world: World, tmp_path: Path) -> None:
     other = apart(world, tmp_path / "state")
     key = tmp_path / "state" / "authority" / "mitmproxy-ca.pem"
@@ -212,6 +219,7 @@ def test_a_key_lost_under_way_closes_the_outside(world: World, tmp_path: Path) -
 # -- the agent's socket ----------------------------------------------------------------------------
 
 
+@both
 @pytest.mark.parametrize("how", ["a file", "open to others", "too long"])
 def test_without_a_place_for_sockets_nothing_runs(world: World, tmp_path: Path, how: str) -> None:
     place = tmp_path / ("x" * 100 if how == "too long" else "place")
@@ -224,6 +232,7 @@ def test_without_a_place_for_sockets_nothing_runs(world: World, tmp_path: Path, 
     assert place.name[:20] in nothing_ran(world, done)
 
 
+@both
 def test_a_socket_that_is_gone_opens_nothing(world: World, tmp_path: Path) -> None:
     place = Path(tempfile.mkdtemp(dir="/tmp", prefix="sk"))
     other = apart(world, tmp_path / "state", SEKISHO_RUNTIME_DIR=str(place))
@@ -240,6 +249,7 @@ def test_a_socket_that_is_gone_opens_nothing(world: World, tmp_path: Path) -> No
     place.rmdir()
 
 
+@both
 def test_a_gatekeeper_that_sleeps_opens_nothing(world: World) -> None:
     with world.running(OBEY) as live:
         assert does(live, "read awake") == "200"
@@ -292,6 +302,7 @@ def connects(live: Live, place: str, mode: str) -> None:
     raise AssertionError("it did not get as far")
 
 
+@both
 @pytest.mark.parametrize("mode", ["talk", "wait"])
 def test_rubbish_on_the_socket_hinders_nobody(world: World, mode: str) -> None:
     (world.repository / "connect.py").write_text(CONNECT)
@@ -373,6 +384,7 @@ def test_a_disk_full_at_any_write_sends_once_at_most(world: World, disk: Path) -
     assert {State.APPROVED, State.DONE} <= ends_as, reasons
 
 
+@both
 def test_a_gatekeeper_that_cannot_write_says_so_later(world: World) -> None:
     with world.running(OBEY) as live:
         assert does(live, "read writing") == "200"
@@ -390,6 +402,7 @@ def test_a_gatekeeper_that_cannot_write_says_so_later(world: World) -> None:
 # -- processes that die ----------------------------------------------------------------------------
 
 
+@both
 def test_a_gatekeeper_killed_while_deciding(world: World) -> None:
     with world.running(OBEY) as live:
         assert does(live, "read undecided") == "200"
@@ -422,6 +435,7 @@ def approving(world: World, hold: dict[str, Any]) -> "subprocess.Popen[bytes]":
 SIGNED = "-H 'Authorization: AWS4-HMAC-SHA256 Credential=A/20260101/eu/s3/aws4_request, Signature=0f'"
 
 
+@both
 def test_a_gatekeeper_killed_while_it_carries(world: World) -> None:
     """What its call was sending when it died is unknown; nobody sends it again."""
     url = "https://api.test/slow?s=20&carried"
@@ -463,6 +477,7 @@ def test_an_approver_killed_while_sending(world: World) -> None:
     world.told("approvals", "approve", second["id"], "--no-execute")
 
 
+@both
 def test_a_killed_shim_runs_nothing(world: World) -> None:
     with world.running(OBEY) as live:
         assert does(live, "work shim") == "did shim"
@@ -514,6 +529,7 @@ def damaged(path: Path) -> None:
     path.write_bytes(b"\xff\xfe\0\n" + os.urandom(100) + b"\n")
 
 
+@both
 @pytest.mark.parametrize("breaks", [lost, truncated, damaged])
 def test_a_broken_map_of_names_leads_nowhere_else(world: World, tmp_path: Path, breaks: object) -> None:
     """A client that kept an address from before gets nowhere, least of all to another host."""
@@ -538,6 +554,7 @@ def test_a_broken_map_of_names_leads_nowhere_else(world: World, tmp_path: Path, 
     assert [commit["subject"] for commit in handoff["commits"]] == ["mapped"]
 
 
+@both
 def test_idle_connections_without_end(world: World) -> None:
     (world.repository / "connect.py").write_text(CONNECT)
     with world.running(OBEY) as live:
@@ -558,6 +575,7 @@ def test_idle_connections_without_end(world: World) -> None:
     )
 
 
+@both
 def test_a_gatekeeper_without_descriptors(world: World) -> None:
     with world.running(OBEY) as live:
         assert does(live, "read descriptors") == "200"

@@ -1,4 +1,8 @@
-"""A broken gate closes the outside only: local work and reads go on, nothing recorded is lost."""
+"""A broken gate closes the outside only: local work and reads go on, nothing recorded is lost.
+
+With each backend where its processes die, whose descriptors and sockets the enclosure holds; with one where
+the ledger or its disk breaks, which no enclosure sees.
+"""
 
 import json
 import os
@@ -23,7 +27,9 @@ from tests.e2e.broken import (
     small_disk,
     state,
 )
-from tests.e2e.world import World, command_line, descendants, wait_for
+from tests.e2e.enclosing import both, left_of
+from tests.e2e.world import World, descendants, wait_for
+from tests.escape.test_enclosure_processes import alive
 from tests.support.git import git_output
 from tests.support.needs import needs
 
@@ -64,6 +70,7 @@ def test_a_ledger_in_trouble_stops_writes_and_nothing_else(world: World, breaks:
     assert "the journal is whole" in world.told("audit", "verify").out
 
 
+@both
 def test_a_killed_gatekeeper_closes_the_outside_and_comes_back(world: World) -> None:
     with world.running(OBEY) as live:
         assert "held (H-" in does(live, "write before")
@@ -83,6 +90,7 @@ def test_a_killed_gatekeeper_closes_the_outside_and_comes_back(world: World) -> 
     assert "the journal is whole" in world.told("audit", "verify").out
 
 
+@both
 def test_a_gatekeeper_killed_under_a_stream_cuts_it_at_once(world: World) -> None:
     script = r"""
     curl -sS -N -m 30 'https://api.test/events?every=1' ; echo "cut $?"
@@ -100,6 +108,7 @@ def test_a_gatekeeper_killed_under_a_stream_cuts_it_at_once(world: World) -> Non
         live.end()
 
 
+@both
 def test_a_gatekeeper_killed_while_a_call_waits_uses_nothing_up(world: World) -> None:
     """The hold stays pending; the client is cut off, not told that it was sent."""
     script = r"""
@@ -116,16 +125,18 @@ def test_a_gatekeeper_killed_while_a_call_waits_uses_nothing_up(world: World) ->
     assert not [w for w in world.writes() if w["path"] == "/waits"]
 
 
+@both
 def test_a_killed_launcher_leaves_nothing_alive_and_a_handoff(world: World) -> None:
-    script = OBEY + "sleep 1000"
-    with world.running(f"(setsid sleep 1001 &) ; {script}") as live:
+    mark = f"1001.{os.getpid()}"
+    with world.running(f"(setsid sleep {mark} &) ; {OBEY} sleep {mark}") as live:
         assert "held (H-" in does(live, "write orphan")
         assert does(live, "work orphan") == "did orphan"
         folder, gatekeeper = live.folder, live.gatekeeper()
         of_session = [pid for pid in descendants(live.process.pid) if pid != gatekeeper]
-        assert any("1001" in command_line(pid) for pid in of_session)
+        # The launcher, the script, and what has left its process group.
+        assert len(alive(mark)) >= 3
         os.kill(live.process.pid, signal.SIGKILL)
-        wait_for(lambda: not any(map(runs, of_session)), seconds=5)
+        wait_for(lambda: not left_of(world, folder.name, mark) and not any(map(runs, of_session)), seconds=5)
         wait_for(lambda: (folder / "handoff.json").exists() and not runs(gatekeeper), seconds=20)
     handoff = json.loads((folder / "handoff.json").read_text())
     assert handoff["exit_status"] is None
@@ -143,14 +154,17 @@ def runs(pid: int) -> bool:
         return False
 
 
+@both
 def test_both_killed_at_once_is_finished_by_the_next_command(world: World) -> None:
-    with world.running(OBEY) as live:
+    mark = f"1002.{os.getpid()}"
+    with world.running(f"(setsid sleep {mark} &) ; {OBEY}") as live:
         assert does(live, "work both") == "did both"
         folder, gatekeeper = live.folder, live.gatekeeper()
         os.kill(live.process.pid, signal.SIGSTOP)  # it must not start another gatekeeper
         os.kill(gatekeeper, signal.SIGKILL)
         os.kill(live.process.pid, signal.SIGKILL)
         live.process.wait(10)
+        wait_for(lambda: not left_of(world, folder.name, mark), seconds=5)
     assert not (folder / "handoff.json").exists()
     records = json.loads(world.told("sessions", "list", "--json").out)
     assert next(r["state"] for r in records if r["id"] == folder.name) == "ended"
@@ -158,12 +172,12 @@ def test_both_killed_at_once_is_finished_by_the_next_command(world: World) -> No
     assert [commit["subject"] for commit in handoff["commits"]] == ["both"]
 
 
-def test_a_ledger_damaged_under_way_stops_writes_and_the_work_is_kept(world: World) -> None:
-    """Last in this file: the world's ledger is gone afterwards."""
-    with world.running(OBEY) as live:
+def test_a_ledger_damaged_under_way_stops_writes_and_the_work_is_kept(world: World, tmp_path: Path) -> None:
+    other = apart(world, tmp_path / "state")
+    with other.running(OBEY) as live:
         assert "held (H-" in does(live, "write sound")
         for name in ("ledger.db", "ledger.db-wal"):
-            path = state(world) / name
+            path = state(other) / name
             path.write_bytes(os.urandom(path.stat().st_size))
         live.kill_gatekeeper()  # what it had in memory is gone, too
         assert does(live, "work damaged") == "did damaged"
@@ -177,7 +191,7 @@ def test_a_ledger_damaged_under_way_stops_writes_and_the_work_is_kept(world: Wor
     assert any("damaged" in note for note in handoff["gate_broken"])
     assert [commit["subject"] for commit in handoff["commits"]] == ["damaged"]
     for command in (("approvals", "list"), ("run", "--policy", str(world.policy), "--", "touch", "ran")):
-        told = world.told(*command, status=69)
+        told = other.told(*command, status=69)
         assert "damaged" in told.err
         assert "Traceback" not in told.err
     assert not (world.repository / "ran").exists()
