@@ -135,7 +135,8 @@ venv_path() {
 install_project() {
   local venv=$1 source="$1/source"
   if [ -w "$tree" ]; then
-    "$venv/bin/python" -m pip install -qq --editable "$tree[dev]"
+    # As a plain path entry: the finder that setuptools makes otherwise costs each start of Python 10 ms.
+    "$venv/bin/python" -m pip install -qq --config-settings editable_mode=compat --editable "$tree[dev]"
     return
   fi
   rm -rf "$source"

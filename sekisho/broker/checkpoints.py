@@ -11,7 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from sandbox.checkpoint import Checkpoint, CheckpointError, Subject, covers, points, take
+from sandbox.checkpoint.model import Checkpoint, CheckpointError, Subject, covers
+from sandbox.checkpoint.points import points
+from sandbox.checkpoint.taking import take
 from sekisho.broker import place
 from sekisho.broker.state import SessionState
 from sekisho.core.action import Action, Effect

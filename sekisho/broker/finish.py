@@ -14,7 +14,7 @@ from contextlib import contextmanager
 import msgspec
 
 from sandbox.errors import EnclosureError
-from sandbox.workspace import Results, WorkspaceError
+from sandbox.workspace.model import Results, WorkspaceError
 from sekisho.broker import notes, outbox, place, testshown
 from sekisho.core.lifecycle import State
 from sekisho.store import handoff

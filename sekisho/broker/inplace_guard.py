@@ -3,7 +3,7 @@
 Inside, git would say that they worked, and nothing of it would be there when the session ends.
 """
 
-from sandbox.inplace import explain_failure
+from sandbox.inplace.explaining import explain_failure
 from sekisho.core.action import Action
 from sekisho.core.refusal import Refusal, standard
 from shim.protocol import Asked

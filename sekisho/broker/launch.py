@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from sekisho.broker import place
+from sekisho.broker.beginning import beginning
 from sekisho.broker.request import Request, session_record
 from sekisho.broker.signals import interruptible, keeping
 from sekisho.store.handoff import Handoff
@@ -45,7 +45,7 @@ def run(store: Store, request: Request) -> Ended:
 def _session(store: Store, request: Request, folder: SessionFolder) -> tuple[int, str]:
     """The session's exit status and why it ended."""
     with ExitStack() as around:
-        with place.beginning(folder.path, request) as begun:
+        with beginning(folder.path, request) as begun:
             # Imported while git works.
             from sekisho.broker import enclosing
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import msgspec
 
 from netpolicy.proxy import ca, trust
-from sandbox import workspace
 from sandbox.environment import Person
 from sandbox.errors import EnclosureError
 from sandbox.spec import Enclosure, Limits
 from sandbox.terminal import is_interactive
+from sandbox.workspace.model import Workspace
 from sekisho.broker import brief, inside, registries
 from sekisho.broker.config import SessionConfig
 from sekisho.broker.limiting import strictest, told_ahead
@@ -113,7 +113,7 @@ def all_limits(request: Request) -> Limits:
     return strictest(request.limits, theirs)
 
 
-def _tell_skipped(made: workspace.Workspace) -> None:
+def _tell_skipped(made: Workspace) -> None:
     """Who misses a file inside must not have to look for the reason."""
     for entry in made.skipped[:MOST_SKIPPED]:
         name = one_line(os.fsdecode(entry.path))

@@ -18,8 +18,8 @@ from netpolicy.observe import observe
 from netpolicy.ports import Body, Reply
 from netpolicy.request import Request
 from sandbox.errors import EnclosureError
-from sandbox.workspace import Workspace, load
 from sandbox.workspace.hold_repo import HeldPush, PushRefused, receive
+from sandbox.workspace.model import Workspace, load
 from sekisho.broker import artifact, evidence, testshown
 from sekisho.broker.artifact import PushAct, RefUpdate
 from sekisho.broker.decided import told

@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from sandbox.checkpoint import CheckpointError, Subject
+from sandbox.checkpoint.model import CheckpointError, Subject
 from sandbox.errors import EnclosureError
 from sandbox.workspace.commitline import parse
 from sandbox.workspace.git import GitError

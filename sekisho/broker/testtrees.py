@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-from sandbox.checkpoint import CheckpointError, Subject, take
+from sandbox.checkpoint.model import CheckpointError, Subject
 from sandbox.checkpoint.points import box, locked
+from sandbox.checkpoint.taking import take
 from sandbox.errors import EnclosureError
 from sandbox.workspace.git import GitError, lines
 from sekisho.broker import checkpoints

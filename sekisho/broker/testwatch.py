@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from sandbox.checkpoint import Checkpoint
+from sandbox.checkpoint.model import Checkpoint
 from sekisho.broker import testcounts, testrunners, testtrees
 from sekisho.broker.door import Door
 from sekisho.broker.state import SessionState

@@ -164,7 +164,7 @@ def _run(store: Store, request: "Request", wanted: str, image: str | None) -> "E
     """In auto, bwrap is simply tried: looking first would cost every start what few ever need."""
     from sandbox.backend import bwrap_hindrance
     from sandbox.errors import EnclosureError
-    from sandbox.workspace import WorkspaceError
+    from sandbox.workspace.model import WorkspaceError
     from sekisho.broker.launch import run as run_session
     from sekisho.broker.signals import Interrupted
 

@@ -75,8 +75,8 @@ def diff(
     stat: Annotated[bool, typer.Option("--stat", help="Only which files, how much.")] = False,
 ) -> None:
     """Print what a session changed, uncommitted work included."""
-    from sandbox.workspace import WorkspaceError
     from sandbox.workspace.applying import diff as session_diff
+    from sandbox.workspace.model import WorkspaceError
 
     with opened() as store:
         record = _ended(store, session)
@@ -110,9 +110,9 @@ def apply(
     worktree: Annotated[Path | None, typer.Option(help="Check out into a new linked worktree.")] = None,
 ) -> None:
     """Take the results into your repository. Nothing uncommitted is overwritten."""
-    from sandbox.workspace import WorkspaceError
     from sandbox.workspace.applying import Branch, Merge, Worktree
     from sandbox.workspace.applying import apply as apply_session
+    from sandbox.workspace.model import WorkspaceError
 
     if sum((branch is not None, merge, worktree is not None)) > 1:
         raise Trouble("give one of --branch, --merge and --worktree", status=USAGE)
@@ -186,8 +186,8 @@ def restore(
     What is there now becomes a checkpoint first. Ignored files and repositories of their own are not in
     one and stay as they are.
     """
-    from sandbox.checkpoint import CheckpointError
-    from sandbox.checkpoint import restore as bring_back
+    from sandbox.checkpoint.model import CheckpointError
+    from sandbox.checkpoint.restoring import restore as bring_back
     from sekisho.broker import checkpoints
 
     with opened() as store:

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from sandbox import throwaway
-from sandbox.inplace import collect, create, mounts
-from sandbox.inplace.preparing import entries_digest
+from sandbox.inplace.collecting import collect
+from sandbox.inplace.mounting import mounts
+from sandbox.inplace.preparing import create, entries_digest
 from tests.escape.enclosed import marks
 from tests.support.git import run_git
 from tests.support.needs import needs

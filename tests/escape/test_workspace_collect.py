@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.workspace import Branch, Merge, apply, collect, create, diff
+from sandbox.workspace.applying import Branch, Merge, apply, diff
+from sandbox.workspace.collecting import collect
+from sandbox.workspace.creating import create
 from tests.support.needs import needs
 from tests.unit.sandbox.workspace.people import Agent, Person
 

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.workspace import Workspace, create
+from sandbox.workspace.creating import create
 from sandbox.workspace.hold_repo import PushRefused, receive
+from sandbox.workspace.model import Workspace
 from tests.support.git import run_git
 from tests.support.needs import needs
 from tests.unit.sandbox.workspace.people import Agent, Person

@@ -5,7 +5,10 @@ from pathlib import Path
 import pytest
 
 from sandbox import throwaway
-from sandbox.workspace import Workspace, collect, create, mounts
+from sandbox.workspace.collecting import collect
+from sandbox.workspace.creating import create
+from sandbox.workspace.model import Workspace
+from sandbox.workspace.mounting import mounts
 from tests.support.git import run_git
 from tests.support.needs import needs
 from tests.unit.sandbox.workspace.people import Person

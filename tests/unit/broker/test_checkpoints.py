@@ -7,8 +7,10 @@ from typing import Any, cast
 
 import pytest
 
-from sandbox.checkpoint import load, restore
-from sandbox.workspace import create, dump
+from sandbox.checkpoint.points import load
+from sandbox.checkpoint.restoring import restore
+from sandbox.workspace.creating import create
+from sandbox.workspace.model import dump
 from sekisho.broker.checkpoints import Checkpoints, known, paths_of, store_of, subject_of
 from sekisho.broker.state import SessionState
 from sekisho.core.action import Action, Effect

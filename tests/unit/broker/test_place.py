@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.checkpoint import points
-from sandbox.workspace import WorkspaceError
-from sekisho.broker import place
+from sandbox.checkpoint.points import points
+from sandbox.workspace.model import WorkspaceError
+from sekisho.broker import beginning, place
 from tests.support.needs import needs
 from tests.unit.sandbox.workspace.people import Person
 
@@ -22,7 +22,7 @@ def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
 
 
 def test_a_clone_is_found_again(person: Person, tmp_path: Path) -> None:
-    with place.cloning(tmp_path / "s1", person.top) as begun:
+    with beginning.cloning(tmp_path / "s1", person.top) as begun:
         made = begun.finish()
     assert place.read(tmp_path / "s1") == made
     assert made.tree == tmp_path / "s1/work/tree"
@@ -34,7 +34,7 @@ def test_a_clone_is_found_again(person: Person, tmp_path: Path) -> None:
 
 def test_a_clone_in_the_making_tells_where_it_will_be(person: Person, tmp_path: Path) -> None:
     (person.top / "new").write_text("1\n")
-    with place.cloning(tmp_path / "s1", person.top) as begun:
+    with beginning.cloning(tmp_path / "s1", person.top) as begun:
         made = begun.finish()
     assert begun.draft.mounts == made.mounts
     assert (made.tree / "new").exists()
@@ -43,7 +43,7 @@ def test_a_clone_in_the_making_tells_where_it_will_be(person: Person, tmp_path: 
 
 def test_a_clone_whose_session_fails_meanwhile_leaves_nothing(person: Person, tmp_path: Path) -> None:
     def fail() -> None:
-        with place.cloning(tmp_path / "s1", person.top) as begun:
+        with beginning.cloning(tmp_path / "s1", person.top) as begun:
             assert begun.draft.tree.is_dir()
             raise RuntimeError("meanwhile")
 
@@ -53,11 +53,11 @@ def test_a_clone_whose_session_fails_meanwhile_leaves_nothing(person: Person, tm
 
 
 def test_in_place_is_found_again_with_a_checkpoint_of_its_start(person: Person, tmp_path: Path) -> None:
-    made = place.in_place(tmp_path / "s1", person.top)
+    made = beginning.in_place(tmp_path / "s1", person.top)
     assert place.read(tmp_path / "s1") == made
     assert made.tree == person.top
     (point,) = points(tmp_path / "s1" / place.CHECKPOINTS)
-    assert point.label == place.START
+    assert point.label == beginning.START
     (made.tree / "new").write_text("1\n")
     assert made.collect().changed == (b"new",)
 
@@ -65,7 +65,7 @@ def test_in_place_is_found_again_with_a_checkpoint_of_its_start(person: Person, 
 def test_without_a_checkpoint_nothing_begins_in_place(person: Person, tmp_path: Path) -> None:
     (tmp_path / "s1" / place.CHECKPOINTS).write_text("in the way")
     with pytest.raises(WorkspaceError, match="was not touched"):
-        place.in_place(tmp_path / "s1", person.top)
+        beginning.in_place(tmp_path / "s1", person.top)
 
 
 def test_a_folder_without_a_record_is_an_error(tmp_path: Path) -> None:

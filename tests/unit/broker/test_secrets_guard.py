@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from sandbox.checkpoint import CheckpointError, Subject, of_workspace
-from sandbox.workspace import create
+from sandbox.checkpoint.model import CheckpointError, Subject, of_workspace
+from sandbox.workspace.creating import create
 from sekisho.broker.secrets_guard import SecretsGuard
 from sekisho.core.action import Action, Effect
 from sekisho.core.refusal import Refusal, exit_code, to_terminal

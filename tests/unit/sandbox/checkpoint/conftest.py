@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.checkpoint import Checkpoint, Restored, Subject, of_workspace, restore, take
-from sandbox.workspace import create
+from sandbox.checkpoint.model import Checkpoint, Subject, of_workspace
+from sandbox.checkpoint.restoring import Restored, restore
+from sandbox.checkpoint.taking import take
+from sandbox.workspace.creating import create
 from tests.unit.sandbox.workspace.people import Agent, Person
 
 

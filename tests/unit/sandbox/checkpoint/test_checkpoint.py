@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.checkpoint import Checkpoint, CheckpointError, covers, load, points, taking
+from sandbox.checkpoint import taking
+from sandbox.checkpoint.model import Checkpoint, CheckpointError, covers
+from sandbox.checkpoint.points import load, points
 from tests.support.needs import needs
 from tests.unit.sandbox.checkpoint.conftest import Bench
 

@@ -4,7 +4,9 @@ import os
 from pathlib import Path
 
 from sandbox import throwaway
-from sandbox.inplace import InPlace, create, mounts
+from sandbox.inplace.model import InPlace
+from sandbox.inplace.mounting import mounts
+from sandbox.inplace.preparing import create
 from tests.support.git import run_git
 from tests.unit.sandbox.workspace.people import Person
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sandbox.inplace import explain_failure
+from sandbox.inplace.explaining import explain_failure
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.checkpoint import restore, take
-from sandbox.inplace import InPlace, collect, dump, load, subject_of, takeover
-from sandbox.workspace import WorkspaceError
+from sandbox.checkpoint.restoring import restore
+from sandbox.checkpoint.taking import take
+from sandbox.inplace import takeover
+from sandbox.inplace.collecting import collect
+from sandbox.inplace.model import InPlace, dump, load, subject_of
+from sandbox.workspace.model import WorkspaceError
 from tests.support.git import run_git
 from tests.support.needs import needs
 from tests.unit.sandbox.inplace.places import Place, make, status

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.inplace import collect
+from sandbox.inplace.collecting import collect
 from tests.support.git import run_git
 from tests.support.needs import needs
 from tests.unit.sandbox.inplace.places import KINDS, Place, common_git, listing, make, real_git, status

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.workspace import Workspace, create
+from sandbox.workspace.creating import create
+from sandbox.workspace.model import Workspace
 from tests.unit.sandbox.workspace.people import Agent, Person
 
 

@@ -5,7 +5,7 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from sandbox.workspace import Workspace
+from sandbox.workspace.model import Workspace
 from tests.support.git import git_environment, run_git
 
 

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.workspace import Branch, Merge, Workspace, WorkspaceError, Worktree, apply, collect, diff
+from sandbox.workspace.applying import Branch, Merge, Worktree, apply, diff
+from sandbox.workspace.collecting import collect
+from sandbox.workspace.model import Workspace, WorkspaceError
 from tests.support.needs import needs
 from tests.unit.sandbox.workspace.people import Agent, Person
 

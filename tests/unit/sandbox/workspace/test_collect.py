@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.workspace import Results, Workspace, WorkspaceError, collect, create, dump, load
+from sandbox.workspace.collecting import collect
+from sandbox.workspace.creating import create
+from sandbox.workspace.model import Results, Workspace, WorkspaceError, dump, load
 from tests.support.git import run_git
 from tests.support.needs import needs
 from tests.unit.sandbox.workspace.people import Agent, Person

@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from sandbox.spec import MountKind
-from sandbox.workspace import Workspace, WorkspaceError, create, dump, load, mounts
+from sandbox.workspace.creating import create
+from sandbox.workspace.model import Workspace, WorkspaceError, dump, load
+from sandbox.workspace.mounting import mounts
 from tests.support.git import run_git
 from tests.unit.sandbox.workspace.people import Agent, Person
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from sandbox.workspace import Workspace
 from sandbox.workspace.hold_repo import HeldPush, PushRefused, receive
+from sandbox.workspace.model import Workspace
 from tests.support.git import run_git
 from tests.support.needs import needs
 from tests.unit.sandbox.workspace.people import Agent, Person
@@ -162,7 +162,7 @@ def test_tag_of_a_blob_is_held(pusher: Pusher) -> None:
 
 
 def test_sha256_repository(tmp_path: Path) -> None:
-    from sandbox.workspace import create
+    from sandbox.workspace.creating import create
 
     person = Person.with_repository(tmp_path / "repo", "--object-format=sha256")
     workspace = create(person.top, tmp_path / "c/clone", "s1")

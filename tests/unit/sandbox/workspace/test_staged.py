@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.checkpoint import of_workspace
-from sandbox.workspace import Workspace
+from sandbox.checkpoint.model import of_workspace
 from sandbox.workspace.git import GitError
+from sandbox.workspace.model import Workspace
 from sandbox.workspace.staged import staged_secrets
 from tests.support.needs import needs
 from tests.unit.sandbox.workspace.people import Agent
