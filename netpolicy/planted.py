@@ -9,9 +9,9 @@ import base64
 import codecs
 import re
 import string
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice
 from urllib.parse import unquote_to_bytes
 
@@ -28,12 +28,41 @@ _KEPT = (string.ascii_lowercase + string.digits).encode()
 _DROPPED = bytes(code for code in range(256) if code not in _KEPT)
 
 
-_RUN_CHARACTERS = (string.ascii_letters + string.digits + "+/_-").encode()
-_SPACE = 32
-_RUN_OR_SPACE = bytes(code if code in _RUN_CHARACTERS else _SPACE for code in range(256))
+_SPACE = ord(" ")
+_MARK = ord("x")
+_STRIDE = 5
 
 
-_DIGITS_OF_32 = 2 * (string.digits + "abcdefghijklmnop") + "qrstuv"
+class _Alphabet:
+    """Finds the runs of its characters, which are letters, digits and punctuation, no space."""
+
+    def __init__(self, characters: str) -> None:
+        within = [chr(code) in characters for code in range(256)]
+        self._or_space = bytes(code if here else _SPACE for code, here in enumerate(within))
+        self._marked = bytes(_MARK if here else _SPACE for here in within)
+
+    def runs(self, data: bytes, shortest: int) -> Iterator[bytes]:
+        """Whole runs of at least `shortest` characters.
+
+        Such a run covers that many places in a row, so of every `_STRIDE` one: most texts, and noise, are
+        told by looking only there.
+        """
+        if b"x" * (shortest // _STRIDE) in data[_STRIDE - 1 :: _STRIDE].translate(self._marked):
+            for match in _long(shortest).finditer(b" " + data.translate(self._or_space)):
+                yield match[0][1:]
+
+
+@lru_cache(maxsize=64)
+def _long(shortest: int) -> re.Pattern[bytes]:
+    # It begins with a literal, to which `re` skips: one try a word instead of one a character.
+    return re.compile(rb" [^ ]{%d,}" % shortest)
+
+
+_WORDS = string.ascii_letters + string.digits
+_RUNS = _Alphabet(_WORDS + "+/_-")
+_HEX = _Alphabet(string.hexdigits)
+_OF_BASE32 = _Alphabet(string.ascii_letters + "234567")
+_OF_BASE64 = (_Alphabet(_WORDS + "_-"), _Alphabet(_WORDS + "+/"))
 
 
 def _squeeze(text: str) -> bytes:
@@ -41,26 +70,32 @@ def _squeeze(text: str) -> bytes:
     return text.encode("latin-1", "ignore").lower().translate(None, _DROPPED)
 
 
-def _hex(run: str) -> list[bytes]:
-    return [bytes.fromhex(run[start : start + (len(run) - start) // 2 * 2]) for start in (0, 1)]
+def _hex(run: bytes) -> Iterator[bytes]:
+    digits = run.decode()
+    return (bytes.fromhex(digits[at : at + (len(digits) - at) // 2 * 2]) for at in (0, 1))
 
 
-def _base64(run: str) -> list[bytes]:
-    """A text right before it shifts base64 by up to three characters."""
-    text = run.replace("-", "+").replace("_", "/")
-    parts = (text[start:] for start in range(4))
-    whole = (part[:-1] if len(part) % 4 == 1 else part for part in parts)
-    return [base64.b64decode(part + "=" * (-len(part) % 4)) for part in whole]
+def _base64(run: bytes) -> Iterator[bytes]:
+    """A text right before it shifts base64 by up to three characters: decoded once, shifted as a number."""
+    text = run.translate(_BASE64)
+    added = -len(text) % 4
+    number = int.from_bytes(base64.b64decode(text + b"A" * added)) >> 6 * added
+    size = len(text) * 6 // 8 + 1
+    for start in range(4):
+        whole, over = divmod((len(text) - start) * 6, 8)
+        yield (number >> over).to_bytes(size)[size - whole :]
 
 
-_BASE32 = str.maketrans(string.ascii_uppercase + string.ascii_lowercase + "234567", _DIGITS_OF_32)
+_BASE64 = bytes.maketrans(b"-_", b"+/")
+_DIGITS_OF_32 = 2 * (string.digits + "abcdefghijklmnop") + "qrstuv"
+_BASE32 = bytes.maketrans((string.ascii_letters + "234567").encode(), _DIGITS_OF_32.encode())
 
 
-def _base32(run: str) -> list[bytes]:
+def _base32(run: bytes) -> Iterator[bytes]:
     """Read as one number, which is linear in this base; a text right before it shifts the bits."""
     number = int(run.translate(_BASE32), 32)
     size = len(run) * 5 // 8 + 1
-    return [(number >> shift).to_bytes(size, "big") for shift in range(8)]
+    return ((number >> shift).to_bytes(size) for shift in range(8))
 
 
 def _unpacked(data: bytes) -> bytes:
@@ -80,6 +115,7 @@ class Planted:
         plain = [_squeeze(secret) for secret in used]
         turned = [_squeeze(codecs.encode(secret, "rot13")) for secret in used]
         self.needles = tuple({*plain, *turned, *(text[::-1] for text in plain)})
+        self._letters = tuple((needle, _either_case(needle)) for needle in self.needles)
         size = min((len(secret) for secret in used), default=MIN_SECRET)
         self.shortest = size * 4 // 3
         self.decoders = _decoders(size)
@@ -96,10 +132,9 @@ class Planted:
         return self._within(text.encode("latin-1", "replace"), MAX_LAYERS)
 
     def _within(self, data: bytes, layers: int) -> bool:
-        if b"\\u" in data:
+        if b"\\" in data and b"\\u" in data:  # one character is found at once
             data = _ESCAPE.sub(lambda match: chr(int(match[1], 16)).encode("latin-1", "replace"), data)
-        squeezed = data.lower().translate(None, _DROPPED)
-        if any(needle in squeezed for needle in self.needles):
+        if self._plainly(data):
             return True
         if layers <= 0:
             return False
@@ -107,44 +142,55 @@ class Planted:
             return self._within(plain, layers)
         return any(self._within(inner, layers - 1) for inner in self._decodings(data))
 
+    def _plainly(self, data: bytes) -> bool:
+        """Squeezing a text is what costs: one that lacks a letter of each needle cannot hold any."""
+        possible = [
+            needle
+            for needle, letters in self._letters
+            if all(lower in data or upper in data for lower, upper in letters)
+        ]
+        if not possible:
+            return False
+        squeezed = data.lower().translate(None, _DROPPED)
+        return any(needle in squeezed for needle in possible)
+
     def _decodings(self, data: bytes) -> Iterator[bytes]:
-        for run in islice(_runs(data, self.shortest), MAX_RUNS):
-            seen: set[tuple[object, str]] = set()  # a plain run is the same in both alphabets of base64
-            for pattern, decode in self.decoders:
-                for match in pattern.finditer(run.decode("latin-1")):
-                    if (decode, match[0]) in seen:
+        for run in islice(_RUNS.runs(data, self.shortest), MAX_RUNS):
+            seen: set[tuple[object, bytes]] = set()  # a plain run is the same in both alphabets of base64
+            for find, decode in self.decoders:
+                for part in find(run):
+                    if (decode, part) in seen:
                         continue
-                    seen.add((decode, match[0]))
+                    seen.add((decode, part))
                     with suppress(ValueError):
-                        yield from map(_unpacked, decode(match[0]))
+                        yield from map(_unpacked, decode(part))
 
 
-def _runs(data: bytes, shortest: int) -> Iterator[bytes]:
-    """Runs of at least `shortest` characters that encodings use.
-
-    Such a run covers one of every `shortest` places; looking only there keeps noise cheap.
-    """
-    text = data.translate(_RUN_OR_SPACE)
-    end = 0
-    for at in range(shortest - 1, len(text), shortest):
-        if at < end or text[at] == _SPACE:
-            continue
-        before = text.rfind(b" ", end, at)
-        start = end if before < 0 else before + 1
-        after = text.find(b" ", at)
-        end = len(text) if after < 0 else after
-        if end - start >= shortest:
-            yield text[start:end]
+def _either_case(needle: bytes) -> tuple[tuple[int, int], ...]:
+    """The characters of a needle, digits first, which most texts lack."""
+    return tuple((code, ord(chr(code).upper())) for code in sorted(set(needle)))
 
 
-def _decoders(size: int) -> tuple[tuple[re.Pattern[str], Callable[[str], list[bytes]]], ...]:
-    """The encodings with the shortest run in which a secret of `size` characters can hide."""
+_Find = Callable[[bytes], Iterable[bytes]]
+
+
+def _decoders(size: int) -> tuple[tuple[_Find, _Find], ...]:
+    """The encodings: the runs of one in which a secret of `size` characters can hide, and what they say."""
     return (
-        (re.compile(rf"[0-9A-Fa-f]{{{size * 2},}}+"), _hex),
-        (re.compile(rf"[a-z2-7]{{{size * 8 // 5},}}+|[A-Z2-7]{{{size * 8 // 5},}}+"), _base32),
-        (re.compile(rf"[A-Za-z0-9_-]{{{size * 4 // 3},}}+"), _base64),
-        (re.compile(rf"[A-Za-z0-9+/]{{{size * 4 // 3},}}+"), _base64),
+        (partial(_HEX.runs, shortest=size * 2), _hex),
+        (_base32_runs(size * 8 // 5), _base32),
+        *((partial(alphabet.runs, shortest=size * 4 // 3), _base64) for alphabet in _OF_BASE64),
     )
+
+
+def _base32_runs(shortest: int) -> _Find:
+    one_case = re.compile(rb"[a-z2-7]{%d,}+|[A-Z2-7]{%d,}+" % (shortest, shortest))
+
+    def find(data: bytes) -> Iterator[bytes]:
+        for run in _OF_BASE32.runs(data, shortest):
+            yield from one_case.findall(run)
+
+    return find
 
 
 @lru_cache(maxsize=64)
