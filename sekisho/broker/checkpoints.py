@@ -8,13 +8,11 @@ import asyncio
 import os
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-from sandbox.checkpoint.model import Checkpoint, CheckpointError, Subject, covers
-from sandbox.checkpoint.points import points
+from sandbox.checkpoint.model import Checkpoint, CheckpointError, covers
 from sandbox.checkpoint.taking import take
-from sekisho.broker import place
+from sekisho.broker.kept import known, store_of, subject_of
 from sekisho.broker.state import SessionState
 from sekisho.core.action import Action, Effect
 from sekisho.core.display import one_line
@@ -27,24 +25,6 @@ EVERY = 30.0  # seconds between two for commands of unknown effect
 
 # Writes a journal record: kind, subject, data. False: it was not taken, and the act must not happen.
 Note = Callable[[str, str, dict[str, Any]], bool]
-
-
-def store_of(folder: Path) -> Path:
-    """Where the checkpoints of a session folder lie."""
-    return folder / place.CHECKPOINTS
-
-
-def subject_of(folder: Path) -> Subject:
-    """What a session's checkpoints are taken of. Raises CheckpointError where there is nothing."""
-    try:
-        return place.read(folder).subject
-    except (OSError, ValueError) as error:
-        raise CheckpointError(f"{folder.name} has no working tree of its own: {error}") from error
-
-
-def known(folder: Path) -> list[Checkpoint]:
-    """The checkpoints of a session, the oldest first. Raises CheckpointError."""
-    return points(store_of(folder)) if store_of(folder).is_dir() else []
 
 
 class Checkpoints:

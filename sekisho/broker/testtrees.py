@@ -7,7 +7,7 @@ from sandbox.checkpoint.points import box, locked
 from sandbox.checkpoint.taking import take
 from sandbox.errors import EnclosureError
 from sandbox.workspace.git import GitError, lines
-from sekisho.broker import checkpoints
+from sekisho.broker import kept
 from sekisho.broker.testruns import matters
 
 _TIMEOUT = 20.0  # seconds
@@ -16,9 +16,7 @@ _TIMEOUT = 20.0  # seconds
 def now(folder: Path, label: str) -> str:
     """The git tree of all files of a session as they are, "" where it cannot be taken."""
     try:
-        return take(
-            checkpoints.subject_of(folder), checkpoints.store_of(folder), label, timeout=_TIMEOUT
-        ).tree
+        return take(kept.subject_of(folder), kept.store_of(folder), label, timeout=_TIMEOUT).tree
     except CheckpointError:
         return ""
 
@@ -33,14 +31,14 @@ def changed(folder: Path, before: str, after: str, *, kinds: str = "AMDT") -> tu
     if before == after:
         return ()
     try:
-        subject = checkpoints.subject_of(folder)
+        subject = kept.subject_of(folder)
         return tuple(path for path in _differing(folder, subject, before, after, kinds) if matters(path))
     except (CheckpointError, GitError, EnclosureError, OSError):
         return None
 
 
 def _differing(folder: Path, subject: Subject, before: str, after: str, kinds: str) -> list[str]:
-    store = checkpoints.store_of(folder)
+    store = kept.store_of(folder)
     shape = ("-r", "-z", "--name-only", "--no-renames", f"--diff-filter={kinds}")
     with locked(store):
         found = box(store, subject).git("diff-tree", *shape, before, after, timeout=_TIMEOUT)

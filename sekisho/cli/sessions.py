@@ -188,7 +188,7 @@ def restore(
     """
     from sandbox.checkpoint.model import CheckpointError
     from sandbox.checkpoint.restoring import restore as bring_back
-    from sekisho.broker import checkpoints
+    from sekisho.broker import kept
 
     with opened() as store:
         folder = _find(store, session)
@@ -196,9 +196,7 @@ def restore(
             if checkpoint is None:
                 _list_checkpoints(folder, json)
                 return
-            done = bring_back(
-                checkpoints.store_of(folder.path), checkpoint, checkpoints.subject_of(folder.path)
-            )
+            done = bring_back(kept.store_of(folder.path), checkpoint, kept.subject_of(folder.path))
         except CheckpointError as error:
             raise Trouble(str(error), instead=f"`sekisho sessions restore {folder.id}` lists them") from error
         data = {"number": checkpoint, "before": done.before.number, "notes": list(done.notes)}
@@ -214,9 +212,9 @@ def restore(
 
 
 def _list_checkpoints(folder: SessionFolder, json: bool) -> None:
-    from sekisho.broker import checkpoints
+    from sekisho.broker import kept
 
-    found = checkpoints.known(folder.path)
+    found = kept.known(folder.path)
     if json:
         print_json([{"number": c.number, "time": c.time, "label": c.label, "head": c.head} for c in found])
     elif not found:

@@ -11,7 +11,8 @@ from sandbox.checkpoint.points import load
 from sandbox.checkpoint.restoring import restore
 from sandbox.workspace.creating import create
 from sandbox.workspace.model import dump
-from sekisho.broker.checkpoints import Checkpoints, known, paths_of, store_of, subject_of
+from sekisho.broker.checkpoints import Checkpoints, paths_of
+from sekisho.broker.kept import known, store_of, subject_of
 from sekisho.broker.state import SessionState
 from sekisho.core.action import Action, Effect
 from shim.protocol import Asked
