@@ -29,8 +29,7 @@ _DROPPED = bytes(code for code in range(256) if code not in _KEPT)
 
 
 _SPACE = ord(" ")
-_MARK = ord("x")
-_STRIDE = 5
+_STRIDE = 4  # no divisor of a decoded group (3 bytes in base64, 5 in base32), in which patterns repeat
 
 
 class _Alphabet:
@@ -39,7 +38,7 @@ class _Alphabet:
     def __init__(self, characters: str) -> None:
         within = [chr(code) in characters for code in range(256)]
         self._or_space = bytes(code if here else _SPACE for code, here in enumerate(within))
-        self._marked = bytes(_MARK if here else _SPACE for here in within)
+        self._marked = bytes(within)
 
     def runs(self, data: bytes, shortest: int) -> Iterator[bytes]:
         """Whole runs of at least `shortest` characters.
@@ -47,9 +46,19 @@ class _Alphabet:
         Such a run covers that many places in a row, so of every `_STRIDE` one: most texts, and noise, are
         told by looking only there.
         """
-        if b"x" * (shortest // _STRIDE) in data[_STRIDE - 1 :: _STRIDE].translate(self._marked):
+        if _in_a_row(data[_STRIDE - 1 :: _STRIDE].translate(self._marked), shortest // _STRIDE):
             for match in _long(shortest).finditer(b" " + data.translate(self._or_space)):
                 yield match[0][1:]
+
+
+def _in_a_row(marks: bytes, wanted: int) -> bool:
+    """Whether so many bytes in a row are 1, the others being 0. As one number: the same time for any."""
+    left, seen = int.from_bytes(marks), 1
+    while left and seen < wanted:  # here a 1 stands for `seen` of them, of which it is the last
+        more = min(seen, wanted - seen)
+        left &= left >> 8 * more
+        seen += more
+    return left != 0
 
 
 @lru_cache(maxsize=64)
@@ -156,8 +165,9 @@ class Planted:
 
     def _decodings(self, data: bytes) -> Iterator[bytes]:
         for run in islice(_RUNS.runs(data, self.shortest), MAX_RUNS):
-            seen: set[tuple[object, bytes]] = set()  # a plain run is the same in both alphabets of base64
-            for find, decode in self.decoders:
+            seen: set[tuple[object, bytes]] = set()
+            # A run of letters and digits is the same in both alphabets of base64, the last two.
+            for find, decode in self.decoders[:-1] if run.isalnum() else self.decoders:
                 for part in find(run):
                     if (decode, part) in seen:
                         continue
