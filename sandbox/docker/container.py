@@ -93,7 +93,7 @@ class Container:
                 raise
 
     def require_confined(self, pid: int) -> None:
-        """Look at its first process from outside: is it ours, and without any privilege?
+        """Look at its first process from outside: is it ours, without any privilege, and without a way out?
 
         Raises EnclosureError. An engine that only resembles Docker may take an option and not know it.
         """
@@ -118,9 +118,24 @@ class Container:
             raise EnclosureError(
                 "engine-not-confining", f"The engine started it with privileges: {', '.join(wrong)}.", LOOK
             )
+        if devices := routed(folder / "net"):
+            raise EnclosureError(
+                "engine-not-confining", f"The engine gave it a network: {', '.join(devices)}.", LOOK
+            )
 
     def _named(self) -> "contextlib.AbstractContextManager[None]":
         return named(self.engine.address)
+
+
+def routed(net: Path) -> list[str]:
+    """The devices beside loopback that a network namespace has routes by (`net` is its folder in /proc)."""
+    try:
+        by_ipv4 = [line.split()[0] for line in (net / "route").read_text().splitlines()[1:]]
+        path = net / "ipv6_route"
+        by_ipv6 = [line.split()[-1] for line in path.read_text().splitlines()] if path.exists() else []
+    except OSError as unreadable:
+        return [f"unknown ({unreadable})"]
+    return sorted({*by_ipv4, *by_ipv6} - {"lo"})
 
 
 def parent_of(pid: int) -> int:

@@ -1,5 +1,6 @@
 """A container that was started: the same handle as bubblewrap's, for the same relays and watches."""
 
+import contextlib
 import os
 import select
 import threading
@@ -18,6 +19,7 @@ from sandbox.running import Running
 from sandbox.spec import Enclosure
 
 KILLED = 137
+GONE = "the Docker engine went away"
 DRAIN = 1.0  # seconds: what nobody reads must not keep a session from being over
 NOTICED = 3.0  # seconds in which the engine learns that a process is over
 BROKEN = 2.0  # seconds between the end of the stream and that of a container, at most
@@ -106,7 +108,9 @@ class ContainerRunning(Running):
             self._pump.drain()
             select.select([self._copied], [], [], DRAIN)
         elif not select.select([init], [], [], BROKEN)[0]:
-            self.kill()  # the engine is gone, and with it whoever reads and writes for the container
+            # The engine is gone, and with it whoever reads and writes for the container.
+            self.stopped = self.stopped or GONE
+            self.kill()
             select.select([init], [], [])
         os.close(init)
         os.close(self._over_fd)
@@ -122,7 +126,9 @@ class ContainerRunning(Running):
             if self._memory is not None and self.stopped is None and self._container.state().get("OOMKilled"):
                 self.stopped = f"memory limit of {self._memory} bytes passed"
         except EnclosureError:
-            return KILLED  # an engine that is gone takes its containers along, or cannot say
+            # An engine that is gone takes its containers along, or cannot say how they ended.
+            self.stopped = self.stopped or GONE
+            return KILLED
         return status
 
     def kill(self) -> None:
@@ -156,7 +162,9 @@ class ContainerRunning(Running):
                 self._init.close()
             for fd in (self._go_fd, self._proof_fd, self._copied, self.pidfd):
                 os.close(fd)
-            self._finish()
+            # What cannot be taken away is the guardian's and the next start's: the session itself is over.
+            with contextlib.suppress(EnclosureError):
+                self._finish()
 
 
 def _both_ends(folder: Folder, name: str) -> int:
