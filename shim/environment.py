@@ -5,7 +5,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 
 from shim.call import Call
-from shim.grammar import Variable, variables
+from shim.grammar import variables
 from shim.text import HOLE
 
 _PLAIN_SSH = re.compile(r"(/usr/bin/)?ssh\b[^;&|`$<>\n\0]*")
@@ -14,32 +14,30 @@ _UNSAFE_FOLDERS = ("/tmp", "/var/tmp", "/dev/shm")
 
 def environment_effects(call: Call) -> None:
     """Notes what the variables set for this call would do. Built-in defaults are not looked at."""
-    for variable in _read_by(call.name):
-        for name in variable.names.split():
-            value = call.state.text(name)
-            if not value or value in variable.harmless.split():
-                continue
-            if variable.kind == "shell":
-                call.shell(value, name=name)
-            elif variable.kind == "transport":
-                transport(call, value)
-            else:
-                call.unknown(
-                    name, f"{name} makes {call.name} do what a file or library says", code="environment"
-                )
+    given = call.state.variables
+    for name, kind, harmless in _read_by(call.name):
+        if name not in given or not (value := call.state.text(name)) or value in harmless:
+            continue
+        if kind == "shell":
+            call.shell(value, name=name)
+        elif kind == "transport":
+            transport(call, value)
+        else:
+            call.unknown(name, f"{name} makes {call.name} do what a file or library says", code="environment")
     path = call.state.text("PATH")
-    given = call.context.environment.get("PATH")  # the session's own is not the command's doing
-    if path is not None and path != given and any(_unsafe(folder) for folder in path.split(":")):
+    own = call.context.environment.get("PATH")  # the session's own is not the command's doing
+    if path is not None and path != own and any(_unsafe(folder) for folder in path.split(":")):
         call.unknown("PATH", "programs would come from a folder of the project", code="environment")
 
 
 @lru_cache(maxsize=512)
-def _read_by(tool: str) -> tuple[Variable, ...]:
-    """The variables that a tool reads."""
+def _read_by(tool: str) -> tuple[tuple[str, str, frozenset[str]], ...]:
+    """Name, kind and harmless values of each variable that a tool reads."""
     return tuple(
-        variable
+        (name, variable.kind, frozenset(variable.harmless.split()))
         for variable in variables()
         if any(fnmatchcase(tool, pattern) for pattern in variable.tools.split())
+        for name in variable.names.split()
     )
 
 

@@ -20,6 +20,7 @@ _STANDARD = re.compile(
     r"(/usr(/local)?|/opt/[^/]+|/snap|/nix/store/[^/]+|/home/linuxbrew/\.linuxbrew)?/s?bin|"
     r"/usr/lib(exec)?/git-core|(.*/)?(\.venv|venv|node_modules/\.bin|\.local|\.cargo|vendor)(/bin)?"
 )
+_PATTERN = re.compile(r"[*?]|\[.+\]")
 _WRAPPER_SCRIPTS = {"gradlew", "mvnw"}
 
 
@@ -67,7 +68,7 @@ class Judge:
         name = call.argv[0]
         if HOLE in name or not name:
             return self._dynamic(call)
-        if re.search(r"[*?]|\[.+\]", name):
+        if _PATTERN.search(name):
             return self._pattern(call)
         plain, script = self._plain_name(name, call.state)
         if script is not None:

@@ -19,7 +19,7 @@ def observe(argv: tuple[str, ...], context: Context) -> Action:
     judge = Judge(context)
     state = initial_state(context)
     walker = Walker(judge)
-    if any("\0" in word for word in argv) or not argv:
+    if "\0" in "".join(argv) or not argv:
         return _finished(judge, shown(" ".join(argv)), "no such command line is possible")
     try:
         judge.call(argv, state, None, walker)
@@ -45,10 +45,9 @@ def observe_shell(command: str, context: Context) -> Action:
 
 def initial_state(context: Context) -> State:
     """The state a command starts in: a few variables have the same value everywhere."""
-    known: dict[str, str] = {"IFS": " \t\n", "TMPDIR": "/tmp"}
-    known |= dict(context.environment)
-    known |= {"HOME": context.home, "PWD": context.cwd}
-    return State(cwd=context.cwd, variables=dict(known))
+    state = State(cwd=context.cwd, variables={"IFS": " \t\n", "TMPDIR": "/tmp", **context.environment})
+    state.variables["HOME"], state.variables["PWD"] = context.home, context.cwd
+    return state
 
 
 def _finished(judge: Judge, command: str, broken: str = "") -> Action:

@@ -95,11 +95,15 @@ def decode_request(payload: bytes) -> Asked:
         raise Malformed("the number of variables is wrong")
     if not cwd.startswith("/") or (tool and not tool.startswith("/")) or not argv[0]:
         raise Malformed("a path is not absolute, or there is no command")
-    pairs = [variable.partition("=") for variable in rest[1:]]
-    if any(not name or not equals for name, equals, _ in pairs):
-        raise Malformed("a variable without a name")
-    environment = tuple((name, value) for name, _, value in pairs)
+    environment = tuple([_pair(variable) for variable in rest[1:]])
     return Asked(argv=tuple(argv), cwd=cwd, tool=tool, environment=environment)
+
+
+def _pair(variable: str) -> tuple[str, str]:
+    name, equals, value = variable.partition("=")
+    if not name or not equals:
+        raise Malformed("a variable without a name")
+    return name, value
 
 
 def encode_answer(answer: Answer) -> bytes:
@@ -189,7 +193,8 @@ def _fields(payload: bytes) -> list[str]:
         raise Malformed("the last field does not end")
     if payload.count(b"\0") > MAX_ARGUMENTS + MAX_VARIABLES + 8:
         raise Malformed("too many fields")
-    return [field.decode("utf-8", "surrogateescape") for field in payload[:-1].split(b"\0")]
+    # NUL is a character of its own in UTF-8, whatever bytes stand before it.
+    return payload[:-1].decode("utf-8", "surrogateescape").split("\0")
 
 
 def _number(text: str, limit: int) -> int:

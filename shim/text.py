@@ -11,4 +11,6 @@ def known(text: str | None) -> bool:
 
 def shown(text: str) -> str:
     """The text as it is shown to a person: one line, what is not known as an ellipsis."""
-    return " ".join(text.replace(WILD, "…").replace(HOLE, "…").split())
+    if HOLE in text:
+        text = text.replace(WILD, "…").replace(HOLE, "…")
+    return " ".join(text.split())

@@ -46,7 +46,7 @@ class Announcements:
     ) -> None:
         self._door, self._state, self._guards, self._tests = door, state, guards, tests
         self._places = asyncio.Semaphore(MOST_AT_ONCE)
-        self._reads: Remembered[Decision] = Remembered()
+        self._reads: Remembered[str] = Remembered()  # the targets, by which reads are counted
         self._configs: Configs = {}
         self._loading: asyncio.Future[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -58,8 +58,8 @@ class Announcements:
 
     def heard(self, payload: bytes, caller: socket.socket) -> None:
         """Answer a request: a read that is known at once, any other beside the loop where that takes long."""
-        decision = self._reads.get(payload)
-        if decision is None:
+        target = self._reads.get(payload)
+        if target is None:
             task = asyncio.Task(
                 self._serve(payload, caller), loop=asyncio.get_running_loop(), eager_start=True
             )
@@ -67,7 +67,7 @@ class Announcements:
                 self._tasks.add(task)
                 task.add_done_callback(self._tasks.discard)
             return
-        self._count(decision)
+        self._count_one(Effect.READ, target)
         with contextlib.suppress(OSError):
             tell(caller, RUN)
         caller.close()
@@ -111,9 +111,9 @@ class Announcements:
             answer = await self._decided(asked, decision)
         except StoreBroken as broken:
             return Refuse(status=BROKEN, text=to_terminal(gate_broken(_words(asked), broken.reason)))
-        only_reads = isinstance(answer, Run) and action.effect is Effect.READ and suite(asked.argv) is None
-        if only_reads and files is not None:
-            self._reads.keep(payload, files, decision)
+        reads = action.effect is Effect.READ and decision.action.effect is Effect.READ
+        if files is not None and reads and isinstance(answer, Run) and suite(asked.argv) is None:
+            self._reads.keep(payload, files, decision.action.target)
         return answer
 
     async def _observed(self, asked: Asked, payload: bytes) -> tuple[Action, NotedFiles | None]:
@@ -157,11 +157,12 @@ class Announcements:
         """Reads and local commands are counted; what goes to the wire is on record with its words."""
         if decision.action.effect in (Effect.EXTERNAL, Effect.UNKNOWN):
             self._note("act.announced", decision)
-        elif (writer := self._door.writer) is not None:
-            action = decision.action
-            writer.read(
-                session=self._state.id, host="", verb=f"command.{action.effect}", subject=action.target
-            )
+        else:
+            self._count_one(decision.action.effect, decision.action.target)
+
+    def _count_one(self, effect: Effect, target: str) -> None:
+        if (writer := self._door.writer) is not None:
+            writer.read(session=self._state.id, host="", verb=f"command.{effect}", subject=target)
 
 
 def _held_here(decision: Decision) -> bool:

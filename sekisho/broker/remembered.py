@@ -10,6 +10,8 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from pathlib import Path
 
+import msgspec
+
 from sekisho.broker.commands import ClonedFiles
 from shim.context import Kind
 
@@ -29,6 +31,24 @@ class NeedsTime(BaseException):
     """What is to be looked at may take long. No Exception: observing turns those into a judgement."""
 
 
+class Seen(msgspec.Struct, frozen=True, gc=False):
+    """What was looked at for one command, and how it was. Thousands of these are kept."""
+
+    stamps: tuple[dict[str, Stamp], ...]
+    kinds: tuple[tuple[str, Kind], ...]
+    inside: str
+    clone: str
+
+    def stands(self) -> bool:
+        """Whether everything is as it was."""
+        if not all(map(_stand, self.stamps)):
+            return False
+        if not self.kinds:
+            return True
+        files = ClonedFiles(self.inside, self.clone)
+        return all(files.kind(path) is found for path, found in self.kinds)
+
+
 class NotedFiles(ClonedFiles):
     """The clone, with a note of what was looked at; for one command. Raises NeedsTime where the look has
     no small bound."""
@@ -38,7 +58,9 @@ class NotedFiles(ClonedFiles):
         super().__init__(inside, clone)
         self._configs = {} if configs is None else configs
         self._kinds: dict[str, Kind] = {}
-        self._stamps: dict[str, Stamp] = {}
+        self._noted: list[dict[str, Stamp]] = []
+        self._settled = True
+        self._reading: dict[str, Stamp] = {}
 
     def kind(self, path: str) -> Kind:
         return self._kinds.setdefault(path, super().kind(path))
@@ -55,39 +77,51 @@ class NotedFiles(ClonedFiles):
     def git_config(self, folder: str) -> tuple[tuple[str, str], ...]:
         stamps, pairs = self._configs.get(folder, (None, ()))
         if stamps is None or not _stand(stamps):
-            before, self._stamps = self._stamps, {}
-            try:
-                pairs = super().git_config(folder)
-            finally:
-                stamps, self._stamps = self._stamps, before
-            if _settled(stamps):
-                if len(self._configs) >= MOST_FOLDERS:
-                    self._configs.clear()
-                self._configs[folder] = stamps, pairs
-        self._stamps = {**stamps, **self._stamps}
+            stamps = self._reading = {}
+            pairs = super().git_config(folder)
+            self._keep(folder, stamps, pairs)
+        self._noted.append(stamps)
         return pairs
 
+    def _keep(self, folder: str, stamps: dict[str, Stamp], pairs: tuple[tuple[str, str], ...]) -> None:
+        if not _settled(stamps):
+            self._settled = False
+            return
+        if len(self._configs) >= MOST_FOLDERS:
+            self._configs.clear()
+        self._configs[folder] = stamps, pairs
+
     def _own_config(self, folder: str) -> tuple[Path, ...]:
+        for place in (Path(folder), *Path(folder).parents):
+            dot = str(place / ".git")
+            self._reading[dot] = stamp(dot)
+            if self._reading[dot] is not None:
+                break
         paths = super()._own_config(folder)
-        for path in (Path(folder, ".git"), *(path.parent / "commondir" for path in paths), *paths):
-            self._stamps.setdefault(str(path), stamp(path))
+        for path in (*(path.parent / "commondir" for path in paths), *paths):
+            self._note(str(path))
         return paths
 
-    def settled(self) -> bool:
-        """Whether what was looked at can be told from what comes after it."""
-        return len(self._stamps) + len(self._kinds) <= MOST_LOOKED_AT and _settled(self._stamps)
+    def _note(self, path: str) -> None:
+        """What is absent from a folder is told by the folder's own times, which are noted anyway."""
+        parent = os.path.dirname(path)
+        before, found = stamp(parent), stamp(path)
+        if found is None and before is not None and not os.path.islink(parent):
+            self._reading[parent] = before
+        else:
+            self._reading[path] = found
 
-    def stands(self) -> bool:
-        """Whether everything is as it was when it was looked at."""
-        return _stand(self._stamps) and all(
-            ClonedFiles.kind(self, path) is found for path, found in self._kinds.items()
-        )
+    def seen(self) -> Seen | None:
+        """What was looked at, if it can be told from what comes after it."""
+        if not self._settled or sum(map(len, self._noted)) + len(self._kinds) > MOST_LOOKED_AT:
+            return None
+        return Seen(tuple(self._noted), tuple(self._kinds.items()), self._inside, self._clone)
 
 
 def stamp(path: str | Path) -> Stamp:
     """Inode, size, and the times of content and inode in nanoseconds; None for what is not there."""
     try:
-        info = os.stat(path, follow_symlinks=False)
+        info = os.lstat(path)
     except OSError:
         return None
     return info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns
@@ -106,23 +140,23 @@ class Remembered[T]:
     """What was found for a request, the least used forgotten first."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[bytes, tuple[NotedFiles, T]] = OrderedDict()
+        self._known: OrderedDict[bytes, tuple[Seen, T]] = OrderedDict()
 
     def get(self, request: bytes) -> T | None:
         """What was found, if it still holds."""
         known = self._known.get(request)
         if known is None:
             return None
-        files, found = known
-        if not files.stands():
+        seen, found = known
+        if not seen.stands():
             del self._known[request]
             return None
         self._known.move_to_end(request)
         return found
 
     def keep(self, request: bytes, files: NotedFiles, found: T) -> None:
-        """Remember it, if it can be told when it no longer holds."""
-        if len(request) <= LARGEST and files.settled() and files.stands():
-            self._known[request] = (files, found)
+        """Remember it, if it can be told when it no longer holds; by then what changed meanwhile shows."""
+        if len(request) <= LARGEST and (seen := files.seen()) is not None:
+            self._known[request] = (seen, found)
             if len(self._known) > MOST:
                 self._known.popitem(last=False)

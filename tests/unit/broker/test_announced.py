@@ -195,6 +195,41 @@ def test_another_command_sees_a_changed_setting(state: SessionState, clone: Path
     assert effect("git", "st") is Effect.EXTERNAL
 
 
+@pytest.mark.parametrize(
+    ("appears", "text"),
+    [
+        (".git/commondir", "../other"),
+        (".git/config.worktree", "[alias]\n\tst = push\n"),
+        ("sub/.git", "gitdir: ../other"),
+        ("sub/deep/.git", "gitdir: ../../other"),
+        (".git/config", "[alias]\n\tst = push\n"),
+    ],
+)
+def test_settings_that_appear_later_are_seen(
+    state: SessionState, clone: Path, appears: str, text: str
+) -> None:
+    (clone / "other").mkdir()
+    (clone / "other" / "config").write_text("[alias]\n\tst = push\n")
+    (clone / "sub" / "deep").mkdir(parents=True)
+    run_git("config", "alias.st", "status", cwd=clone)
+    time.sleep(2 * SETTLED / 1e9)
+    asked = Asked(argv=("git", "st"), cwd=f"{INSIDE}/sub/deep", tool="/usr/bin/git")
+    configs: Configs = {}
+    known: Remembered[int] = Remembered()
+
+    def effect() -> Effect:
+        files = NotedFiles(INSIDE, str(clone), configs)
+        found = commands.observed(state, asked, files).effect
+        known.keep(b"st", files, 1)
+        return found
+
+    assert effect() is Effect.READ
+    assert (known.get(b"st"), len(configs)) == (1, 1)
+    (clone / appears).write_text(text)
+    assert known.get(b"st") is None
+    assert effect() is Effect.EXTERNAL
+
+
 def test_rubbish_gets_no_answer_and_hinders_nobody(state: SessionState) -> None:
     answers = told(state, b"rubbish", b"99999999:", b"3:1\0x,", frame("git", "status"))
     assert answers == [None, None, None, Run()]
