@@ -82,8 +82,12 @@ def show(
 def trust(
     file: File = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask; you have read it.")] = False,
+    revoke: Annotated[bool, typer.Option("--revoke", help="Trust it no longer, whatever it says.")] = False,
 ) -> None:
     """Show a policy file and trust it as it stands; a later change has to be trusted again."""
+    if revoke:
+        _revoke(_path(file))
+        return
     layer = _layer(file)
     if not yes:
         block(layer.text.decode(errors="replace"))
@@ -97,6 +101,12 @@ def trust(
     print(f"{layer.path} is trusted as it stands ({layer.digest})")
 
 
+def _revoke(path: Path) -> None:
+    with opened() as store:
+        was = store.trust.distrust(path, getpass.getuser())
+    print(f"{path} is trusted no longer" if was else f"{path} was not trusted")
+
+
 @app.command()
 def schema() -> None:
     """Print the JSON Schema of policy files, for editors."""
@@ -107,9 +117,12 @@ def schema() -> None:
     print(json.dumps(policy_schema(), indent=2))
 
 
+def _path(file: Path | None) -> Path:
+    return file or top_level(Path.cwd()) / PROJECT_FILE
+
+
 def _layer(file: Path | None) -> Layer:
-    path = file or top_level(Path.cwd()) / PROJECT_FILE
     try:
-        return read_layer(path)
+        return read_layer(_path(file))
     except PolicyError as error:
         raise unusable(error) from error

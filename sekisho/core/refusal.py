@@ -21,10 +21,6 @@ from sekisho.core.display import one_line
 from sekisho.core.texts import DENIED, HELD, TEXTS
 from sekisho.core.verdict import Decision, Verdict
 
-HELD_EXIT = 75
-DENIED_EXIT = 77
-BROKEN_EXIT = 69
-
 _STOP_AT = 3
 _PHRASE_LIMIT = 60
 _FIELD_LIMIT = 600
@@ -77,11 +73,6 @@ def label(refusal: Refusal) -> str:
     if refusal.code == "gate-broken":
         return "gate broken"
     return "denied" if refusal.hold is None else "held"
-
-
-def exit_code(refusal: Refusal) -> int:
-    """The exit status of a command that was stopped in this way."""
-    return {"held": HELD_EXIT, "denied": DENIED_EXIT}.get(label(refusal), BROKEN_EXIT)
 
 
 def _id(refusal: Refusal) -> str:

@@ -71,10 +71,6 @@ class Ledger(Decisions):
                 if hold.executor is None or not is_alive(hold.executor)
             )
 
-    def closed_targets(self) -> dict[str, str]:
-        """Targets that stay closed, each with the id of the unknown execution that closes it."""
-        return {hold.target: hold.id for hold in self.list(states=(State.UNKNOWN,))}
-
     def settle(self, hold_id: str, state: State, by: str) -> Hold:
         """A person says what became of an unknown execution (`done` or `failed`); its target opens.
 

@@ -4,7 +4,7 @@ import asyncio
 
 from sekisho.broker.inplace_guard import guard
 from sekisho.core.action import Action, Effect
-from sekisho.core.refusal import exit_code, to_terminal
+from sekisho.core.refusal import label, to_terminal
 from shim.protocol import Asked
 
 ACTION = Action(verb="git.remote", target="origin", effect=Effect.LOCAL, reason="test")
@@ -14,7 +14,7 @@ def test_it_says_why_and_how() -> None:
     asked = Asked(argv=("git", "remote", "add", "up", "https://git.test/x"), cwd="/repo")
     refusal = asyncio.run(guard(asked, ACTION))
     assert refusal is not None
-    assert exit_code(refusal) == 77
+    assert label(refusal) == "denied"
     assert to_terminal(refusal) == (
         "sekisho: denied (not-in-place): git remote add up https://git.test/x\n"
         "  why: remotes are settings of the repository, and in place those stay the person's\n"

@@ -10,7 +10,7 @@ from sandbox.checkpoint.model import CheckpointError, Subject, of_workspace
 from sandbox.workspace.creating import create
 from sekisho.broker.secrets_guard import SecretsGuard
 from sekisho.core.action import Action, Effect
-from sekisho.core.refusal import Refusal, exit_code, to_terminal
+from sekisho.core.refusal import Refusal, label, to_terminal
 from shim.protocol import Asked
 from tests.support.needs import needs
 from tests.unit.sandbox.workspace.people import Agent, Person
@@ -53,7 +53,7 @@ def test_the_refusal_names_file_and_line_and_the_way(desk: Desk) -> None:
     desk.agent.git("add", "-A")
     refusal = desk.ask("git", "commit", "-m", "x")
     assert refusal is not None
-    assert exit_code(refusal) == 77
+    assert label(refusal) == "denied"
     text = to_terminal(refusal)
     assert "secret-in-commit" in text
     assert "conf/k.py:2 (GitHub token)" in text

@@ -53,9 +53,9 @@ def test_problem_has_a_text_where_each_client_looks() -> None:
     assert {"what", "why", "instead", "code", "count", "title"} <= set(problem)
 
 
-@pytest.mark.parametrize("refusal, status", [(HELD, 75), (DENIED, 77), (BROKEN, 69)])
-def test_exit_code(refusal: Refusal, status: int) -> None:
-    assert r.exit_code(refusal) == status
+@pytest.mark.parametrize("refusal, told", [(HELD, "held"), (DENIED, "denied"), (BROKEN, "gate broken")])
+def test_label(refusal: Refusal, told: str) -> None:
+    assert r.label(refusal) == told
 
 
 @pytest.mark.parametrize("count, short", [(1, False), (2, False), (3, True), (40, True)])
