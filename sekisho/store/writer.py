@@ -29,11 +29,24 @@ class _Entry(msgspec.Struct, frozen=True, kw_only=True):
     draft: Draft
 
 
+Key = tuple[str, str, str]  # session, host, verb
+
+
+class _Count(msgspec.Struct, gc=False):
+    """A tally in the making; `first` and `last` in seconds since 1970."""
+
+    first: float
+    last: float
+    count: int = 0
+    sent: int = 0
+    received: int = 0
+
+
 class _Group(msgspec.Struct, frozen=True, kw_only=True):
     """What one transaction writes; `upto` is the number up to which everything is then written."""
 
     entries: list[_Entry]
-    tallies: list[Tally]
+    counts: dict[Key, _Count]
     lost: int
     upto: int
 
@@ -52,7 +65,7 @@ class JournalWriter:
         self._random = rng or random.Random()
         self._changed = threading.Condition()
         self._entries: deque[_Entry] = deque()
-        self._tallies: dict[tuple[str, str, str], Tally] = {}
+        self._counts: dict[Key, _Count] = {}
         self._lost = 0
         self._given = self._written = 0
         self._urgent = 0  # everything up to this number is being waited for
@@ -97,13 +110,18 @@ class JournalWriter:
         `sent` and `received` are body bytes. Beyond 5 000 different hosts in one group the rest are
         counted together.
         """
+        now = time.time()
         with self._changed:
-            key = (storable(session), storable(host), storable(verb))
-            if key not in self._tallies and len(self._tallies) >= TALLY_KEYS:
-                key = (key[0], OTHER_HOSTS, key[2])
-            self._tallies[key] = _added(self._tallies.get(key), key, sent, received)
+            found = self._counts.get((session, host, verb))
+            if found is None:
+                key = (session, host if len(self._counts) < TALLY_KEYS else OTHER_HOSTS, verb)
+                found = self._counts.setdefault(key, _Count(first=now, last=now))
+            found.count += 1
+            found.sent += sent
+            found.received += received
+            found.last = now
             self._take_number()
-        if self._random.random() < sample:
+        if sample and self._random.random() < sample:
             self.record(session=session, kind="request.read", subject=subject, data=data)
 
     def flush(self, timeout: float = 10.0) -> None:
@@ -171,17 +189,21 @@ class JournalWriter:
     def _take(self) -> _Group:
         entries = [self._entries.popleft() for _ in range(min(LARGEST_GROUP, len(self._entries)))]
         upto = self._entries[0].number - 1 if self._entries else self._given
-        group = _Group(entries=entries, tallies=list(self._tallies.values()), lost=self._lost, upto=upto)
-        self._tallies = {}
+        group = _Group(entries=entries, counts=self._counts, lost=self._lost, upto=upto)
+        self._counts = {}
         self._lost = 0
         return group
 
     def _put_back(self, group: _Group) -> None:
         self._entries.extendleft(reversed(group.entries))
-        for tally in group.tallies:
-            key = (tally.session, tally.host, tally.verb)
-            later = self._tallies.get(key)
-            self._tallies[key] = tally if later is None else _joined(tally, later)
+        later, self._counts = self._counts, group.counts
+        for key, count in later.items():
+            before = self._counts.setdefault(key, count)
+            if before is not count:
+                before.count += count.count
+                before.sent += count.sent
+                before.received += count.received
+                before.last = count.last
         self._lost += group.lost
 
     def _commit(self, group: _Group) -> str | None:
@@ -191,7 +213,7 @@ class JournalWriter:
                     transaction.append(entry.draft)
                 if group.lost:
                     transaction.append(_loss(group.lost))
-                transaction.count(group.tallies)
+                transaction.count([_tally(key, count) for key, count in group.counts.items()])
         except StoreBroken as broken:
             return broken.reason
         except Exception as error:
@@ -204,27 +226,15 @@ def _loss(count: int) -> Draft:
     return draft(session="", kind="journal.lost", subject="queue full", data={"count": count})
 
 
-def _added(before: Tally | None, key: tuple[str, str, str], sent: int, received: int) -> Tally:
-    moment = iso(time.time())
-    session, host, verb = key
-    one = Tally(
+def _tally(key: Key, count: _Count) -> Tally:
+    session, host, verb = map(storable, key)
+    return Tally(
         session=session,
         host=host,
         verb=verb,
-        count=1,
-        sent=sent,
-        received=received,
-        first=moment,
-        last=moment,
-    )
-    return one if before is None else _joined(before, one)
-
-
-def _joined(before: Tally, later: Tally) -> Tally:
-    return msgspec.structs.replace(
-        before,
-        count=before.count + later.count,
-        sent=before.sent + later.sent,
-        received=before.received + later.received,
-        last=later.last,
+        count=count.count,
+        sent=count.sent,
+        received=count.received,
+        first=iso(count.first),
+        last=iso(count.last),
     )
