@@ -12,7 +12,7 @@ demo: ## the whole story on a throw-away repository and upstream
 	@$(WITH) -- sekisho demo
 
 test: ## all tests (under 10 minutes); ARGS="tests/unit -k name" for some
-	@$(WITH) --wants "$(CLIENTS)" -- python -m pytest $(ARGS)
+	@$(WITH) --wants "$(CLIENTS)" -- scripts/test.sh $(ARGS)
 
 lint: ## style, types, and that imports go one way
 	@$(WITH) -- scripts/lint.sh

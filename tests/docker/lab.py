@@ -1,5 +1,6 @@
 """What the container tests share: the engine, our own base image, an enclosure, running it to its end."""
 
+import fcntl
 import hashlib
 import os
 import shutil
@@ -48,7 +49,15 @@ def image() -> Image:
     except EnclosureError as missing:
         if missing.code != "image-missing":
             raise
+    with (cache_folder() / "image.lock").open("w") as lock:  # several workers may want it at once
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return _built()
+
+
+def _built() -> Image:
     base = variants.VARIANTS["base"]
+    with suppress(EnclosureError):
+        return inspect(engine(), base.tag)
     kept = cache_folder() / f"image-base-{_inputs()}.tar"
     if kept.exists():
         building.load(engine(), kept)

@@ -13,7 +13,7 @@ from sandbox.descriptors import Stdio
 from tests.docker import lab
 from tests.support.needs import needs
 
-pytestmark = [*lab.marks, needs("docker")]
+pytestmark = [pytest.mark.alone, *lab.marks, needs("docker")]
 FEWEST, MOST = 3, 15  # rounds
 
 

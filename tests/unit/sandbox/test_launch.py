@@ -15,6 +15,8 @@ from sandbox.spec import MountKind
 from tests.support.needs import needs
 from tests.unit.sandbox.lab import bind, enclosure, run_inside
 
+pytestmark = pytest.mark.alone
+
 STATUSES = [
     (("sh", "-c", "exit 0"), 0),
     (("sh", "-c", "exit 7"), 7),

@@ -333,6 +333,7 @@ def test_a_gatekeeper_that_talks_rubbish_opens_nothing(stand: Stand, name: str) 
         assert stand.run("git", "status").returncode == 7
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("reply", [quiet, dripping], ids=["quiet", "dripping"])
 def test_a_slow_gatekeeper_costs_about_a_second(stand: Stand, reply: Reply) -> None:
     with stand.broker(reply):

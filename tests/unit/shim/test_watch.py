@@ -161,6 +161,7 @@ def test_a_reader_that_is_gone_ends_the_tool(stand: Stand) -> None:
     assert watching.only.status == 128 + signal.SIGPIPE
 
 
+@pytest.mark.alone
 def test_what_the_tool_leaves_running_keeps_nobody(stand: Stand) -> None:
     script(stand, "(sleep 2; echo later) & echo now")
     with stand.broker(Watching()):
