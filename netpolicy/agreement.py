@@ -4,8 +4,9 @@ import re
 from functools import lru_cache
 
 from netpolicy.address import is_loopback_host
-from netpolicy.call import Fields, Finding, forbidden, unknown
+from netpolicy.call import Finding, forbidden, unknown
 from netpolicy.canonical import HostError, canonical_host
+from netpolicy.headers import REMEMBERED, Headers
 from netpolicy.request import Request
 from sekisho.core.patterns import split_port
 
@@ -14,7 +15,9 @@ _TOKENS = re.compile(rf"{_TOKEN.pattern}(?:\n{_TOKEN.pattern})*")
 _LINES = re.compile("[\x00\r\n]")
 _LENGTH = re.compile(r"0|[1-9][0-9]{0,18}", re.ASCII)
 _TARGET = re.compile(r"[\x00-\x20\x7f]")
+_PLAIN = re.compile(r"/[^\x00-\x20\x7f#\\%]*")  # has nothing that the two others look for
 _ODD = re.compile(r"#|\\|%(?:25)*(?:[01][0-9a-fA-F]|7[fF])")  # ends, and control characters
+_USUAL = frozenset({"GET", "HEAD", "POST"})
 _HTTP = frozenset({"http", "https", "ws", "wss"})
 _ONCE = ("host", "content-length", "transfer-encoding", "content-type", "upgrade", "expect")
 
@@ -30,14 +33,14 @@ def _authority(text: str) -> tuple[str, int | None]:
     return canonical_host(host), port
 
 
-def agreed_host(request: Request, fields: Fields) -> str:
+def agreed_host(request: Request, headers: Headers) -> str:
     """The one canonical host that target, tunnel, SNI, Host header and authority name.
 
     Raises HostError (`disagreement` where they differ, with the port if one is given).
     """
     host = canonical_host(request.host)
     named = [("CONNECT target", request.connect), ("authority", request.authority)]
-    named += [("Host header", value) for value in fields.get("host", ())]
+    named += [("Host header", value) for value in headers.fields.get("host", ())]
     for what, text in named:
         if text is None or text == request.host:
             continue
@@ -45,52 +48,57 @@ def agreed_host(request: Request, fields: Fields) -> str:
         same = other == host or (request.local and is_loopback_host(other))
         if not same or port not in (None, request.port):
             raise HostError("disagreement", f"the {what} names {text[:120]} while {host} is dialled")
-    if request.sni is not None and canonical_host(request.sni) != host:
+    if request.sni not in (None, request.host) and canonical_host(str(request.sni)) != host:
         raise HostError("disagreement", f"SNI names {request.sni[:120]} while {host} is dialled")
     return host
 
 
-def _framing(request: Request, fields: Fields) -> str | None:
+@lru_cache(maxsize=REMEMBERED)
+def _framing(headers: Headers, version: str) -> str | None:
+    fields = headers.fields
     lengths = fields.get("content-length", ())
     codings = fields.get("transfer-encoding", ())
     if lengths and codings:
         return "both Content-Length and Transfer-Encoding"
-    if codings and (request.http_version != "1.1" or codings[0].strip(" \t").lower() != "chunked"):
+    if codings and (version != "1.1" or codings[0].strip(" \t").lower() != "chunked"):
         return "a Transfer-Encoding that servers read differently"
     if lengths and not _LENGTH.fullmatch(lengths[0]):
         return "a Content-Length that is no number"
-    if len(fields) == len(request.headers):
+    if len(fields) == len(headers.pairs):
         return None
     return next((f"two {name} headers" for name in _ONCE if len(fields.get(name, ())) > 1), None)
 
 
-@lru_cache(maxsize=256)  # a client sends the same headers with one request after the other
-def _header_shape(headers: tuple[tuple[str, str], ...]) -> str | None:
-    if headers and not _TOKENS.fullmatch("\n".join([name for name, _ in headers])):
+@lru_cache(maxsize=REMEMBERED)
+def _header_shape(headers: Headers) -> str | None:
+    if headers.pairs and not _TOKENS.fullmatch("\n".join([name for name, _ in headers.pairs])):
         return "a header name that is none"
-    if _LINES.search("".join([value for _, value in headers])):
+    if _LINES.search("".join([value for _, value in headers.pairs])):
         return "a line break or NUL in a header"
     return None
 
 
-def _shape(request: Request, fields: Fields) -> str | None:
-    if fault := _header_shape(request.headers):
+def _shape(request: Request, headers: Headers, *, plain: bool) -> str | None:
+    if fault := _header_shape(headers):
         return fault
-    if not _TOKEN.fullmatch(request.method):
+    if request.method not in _USUAL and not _TOKEN.fullmatch(request.method):
         return "a method that is none"
-    if _TARGET.search(request.path):
+    if not plain and _TARGET.search(request.path):
         return "a space or control character in the target"
-    return _framing(request, fields)
+    return _framing(headers, request.http_version)
 
 
-def malformed(request: Request, fields: Fields) -> Finding | None:
+def malformed(request: Request, headers: Headers) -> Finding | None:
     """Shapes that smuggle: servers along the way would read them differently."""
-    if fault := _shape(request, fields):
+    plain = _PLAIN.fullmatch(request.path) is not None
+    if fault := _shape(request, headers, plain=plain):
         return forbidden(f"malformed: {fault}", code="malformed-request")
     if request.scheme not in _HTTP and request.method != "CONNECT":
         return forbidden(f"the scheme {request.scheme[:20]!r} is not web traffic", code="scheme")
-    if request.http_version in ("1.1", "1.0") and not fields.get("host"):
+    if request.http_version in ("1.1", "1.0") and not headers.fields.get("host"):
         return forbidden("no Host header", code="malformed-request")
+    if plain:
+        return None
     if _ODD.search(request.path) or not (request.method == "CONNECT" or request.path.startswith(("/", "*"))):
         return unknown("a target that parsers read differently", code="target-odd")
     return None

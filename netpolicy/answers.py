@@ -1,8 +1,10 @@
 """The five answers for a request, from what is known about its service, path and headers. Pure."""
 
 import re
+from functools import lru_cache
 
 from netpolicy.call import Call, Finding
+from netpolicy.headers import REMEMBERED, Headers
 from netpolicy.words import words
 from netpolicy.world import World
 from sekisho.core.action import Answers, Credential, Effect, Reach, Stakes
@@ -48,11 +50,15 @@ _STAKES: dict[str, Stakes] = {
 _SPLIT = re.compile(r"[/:.]+")
 
 
+@lru_cache(maxsize=REMEMBERED)
+def _shows_credential(headers: Headers) -> bool:
+    return not _CREDENTIAL_HEADERS.isdisjoint(headers.fields)
+
+
 def _credential(call: Call, effect: Effect) -> Credential:
-    known = not _CREDENTIAL_HEADERS.isdisjoint(call.fields) or any(
-        key.lower() in SECRET_PARAMETERS for key, _ in call.query
-    )
-    if not known:
+    if not _shows_credential(call.headers) and not any(
+        key.lower() in SECRET_PARAMETERS for key, _ in call.query.pairs
+    ):
         return Credential.NONE
     # A model call spends the agent's own key on what the key is for.
     return Credential.READ if effect in (Effect.READ, Effect.MODEL, Effect.LOCAL) else Credential.WRITE

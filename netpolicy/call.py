@@ -1,32 +1,17 @@
 """A request in canonical form, as the kinds look at it, and what they find. Pure."""
 
-from functools import lru_cache
 from typing import Any
 
 import msgspec
 
+from netpolicy import headers
 from netpolicy.content import MAX_DECODED, Unreadable, decoded, parse_form, parse_json
+from netpolicy.headers import Headers
 from netpolicy.query import Query
 from netpolicy.request import Request
 from sekisho.core.action import Effect, Stakes
 
 BODYLESS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
-
-
-Fields = dict[str, list[str]]
-
-
-def grouped(request: Request) -> Fields:
-    """The header values by lower-case name, in wire order; not to be changed."""
-    return _grouped(request.headers)
-
-
-@lru_cache(maxsize=256)  # a client sends the same headers with one request after the other
-def _grouped(headers: tuple[tuple[str, str], ...]) -> Fields:
-    fields: Fields = {}
-    for name, value in headers:
-        fields.setdefault(name.lower(), []).append(value)
-    return fields
 
 
 class BodyNeeded(Exception):
@@ -37,7 +22,7 @@ class BodyNeeded(Exception):
         self.limit = limit
 
 
-class Finding(msgspec.Struct, frozen=True, kw_only=True):
+class Finding(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What a kind made of a call. What it leaves out, the general rules fill in."""
 
     effect: Effect
@@ -61,7 +46,7 @@ class Call:
     `final` says that no more of the body will come: what is missing then is unreadable, not needed.
     """
 
-    __slots__ = ("_body", "_json", "fields", "final", "host", "method", "path", "query", "request")
+    __slots__ = ("_body", "_json", "fields", "final", "headers", "host", "method", "path", "query", "request")
 
     def __init__(
         self,
@@ -71,7 +56,7 @@ class Call:
         path: str,
         query: Query,
         final: bool = False,
-        fields: Fields | None = None,
+        given: Headers | None = None,
     ) -> None:
         self.request = request
         self.method = request.method.upper()
@@ -79,7 +64,8 @@ class Call:
         self.path = path
         self.query = query
         self.final = final
-        self.fields = grouped(request) if fields is None else fields
+        self.headers = headers.of(request.headers) if given is None else given
+        self.fields = self.headers.fields
         self._body: bytes | None = None
         self._json: Any = Call
 
@@ -98,14 +84,15 @@ class Call:
             path=path,
             query=self.query,
             final=self.final,
-            fields=self.fields,
+            given=self.headers,
         )
         other._body, other._json = self._body, self._json
         return other
 
     def header(self, name: str) -> str:
         """The first value of a header (lower-case name), empty if there is none."""
-        return self.fields[name][0] if name in self.fields else ""
+        values = self.fields.get(name)
+        return values[0] if values else ""
 
     def values(self, name: str) -> list[str]:
         """Every value of a header (lower-case name)."""

@@ -7,18 +7,20 @@ asks for) count by the most severe.
 """
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 import msgspec
 
-from netpolicy import judging, tunnel
+from netpolicy import headers, judging, tunnel
 from netpolicy.address import is_loopback_host
 from netpolicy.agreement import agreed_host, malformed
 from netpolicy.answers import SECRET_PARAMETERS, answers
-from netpolicy.call import BodyNeeded, Call, Finding, forbidden, grouped, unknown
+from netpolicy.call import BodyNeeded, Call, Finding, forbidden, unknown
 from netpolicy.canonical import HostError, PathForm, canonical_path, split_target
 from netpolicy.content import MAX_DECODED, Unreadable
 from netpolicy.destination import refused
+from netpolicy.headers import Headers
 from netpolicy.judging import worst
 from netpolicy.planted import PRIVATE_KEY, finder
 from netpolicy.query import Query
@@ -41,17 +43,17 @@ def observe(request: Request, world: World, *, final: bool = False) -> Action | 
     A body shorter than `body_size` is taken for its beginning: what needs more of it is unknown.
     `final` says that no more will come; then the answer is always an Action.
     """
-    fields = grouped(request)
-    fault = malformed(request, fields)
+    given = headers.of(request.headers)
+    fault = malformed(request, given)
     try:
-        host = agreed_host(request, fields)
+        host = agreed_host(request, given)
     except HostError as error:
         host, fault = request.host, fault or forbidden(str(error), code=error.code)
     raw_path, raw_query = split_target(request.path)
     form = canonical_path(raw_path)
     if request.local and is_loopback_host(host):
         host = "localhost"  # one name for a port of the person's machine, whatever the agent calls it
-    call = Call(request, host=host, path=form.path, query=Query(raw_query), final=final, fields=fields)
+    call = Call(request, host=host, path=form.path, query=Query(raw_query), final=final, given=given)
     if fault is None and not request.local:
         fault = refused(request.host, host, world)
     try:
@@ -63,7 +65,7 @@ def observe(request: Request, world: World, *, final: bool = False) -> Action | 
 def _found(call: Call, form: PathForm, world: World) -> Finding:
     if is_loopback_host(call.request.host) and not call.request.local:
         return _LOCAL
-    leaked = _planted(_texts(call), world)
+    leaked = _planted(_texts(call), world.secrets) or _planted_in(call.headers, world.secrets)
     if leaked is not None:
         return leaked
     if call.method == "CONNECT":
@@ -83,23 +85,24 @@ def _with_body(call: Call, finding: Finding, world: World) -> Finding:
     except Unreadable as error:
         doubt = unknown(str(error), code="body-unreadable", by_url=False)
         return worst([finding, doubt]) if finding.effect is Effect.READ else finding
-    return _planted([body.decode("latin-1")], world) or finding
+    return _planted([body.decode("latin-1")], world.secrets) or finding
 
 
 def _texts(call: Call) -> list[str]:
-    """Everything before the body where a text could leave; split texts are also joined.
-
-    Headers stand by themselves: they repeat from one request to the next.
-    """
+    """Every text of an address that could leave something; split texts are also joined."""
     values = "".join([value for _, value in call.query]) if len(call.query.pairs) > 1 else ""
     labels = call.host.replace(".", "") if len(call.host) > 24 else ""
-    headers = "\n".join([part for pair in call.request.headers for part in pair])
     slashless = call.request.path.replace("/", "") if len(call.request.path) > 40 else ""
-    return [f"{call.request.path}\n{call.host}\n{labels}\n{values}\n{slashless}", headers]
+    return [f"{call.request.path}\n{call.host}\n{labels}\n{values}\n{slashless}"]
 
 
-def _planted(texts: Iterable[str], world: World) -> Finding | None:
-    secrets = finder(world.secrets)
+@lru_cache(maxsize=headers.REMEMBERED)
+def _planted_in(given: Headers, secrets: tuple[str, ...]) -> Finding | None:
+    return _planted([given.text], secrets)
+
+
+def _planted(texts: Iterable[str], planted: tuple[str, ...]) -> Finding | None:
+    secrets = finder(planted)
     for text in texts:
         if "PRIVATE KEY" in text and PRIVATE_KEY.search(text):
             return forbidden("a private key would leave", code="planted-secret")

@@ -4,8 +4,10 @@ On hosts that nobody declared, enough of it makes a GET an upload. Pure.
 """
 
 import re
+from functools import lru_cache
 
 from netpolicy.call import Call, Finding, unknown
+from netpolicy.headers import REMEMBERED, Headers
 
 MAX_IN_URL = 512  # characters
 MAX_IN_HEADERS = 2048
@@ -62,11 +64,32 @@ def carries_data(call: Call) -> Finding | None:
         return unknown("the address carries opaque data", code="opaque-url")
     if len(call.host) > MAX_IN_HOST and _host_weight(call.host) > MAX_IN_HOST:
         return unknown("the host name carries opaque data", code="opaque-host")
-    extra = [value for name, values in call.fields.items() if name not in _PLAIN for value in values]
-    if sum(map(len, extra)) > MAX_IN_HEADERS and sum(map(_weight, extra)) > MAX_IN_HEADERS:
+    if _heavy(call.headers):
         return unknown("the headers carry opaque data", code="opaque-headers")
-    where = " ".join([target, *extra, call.header("authorization")])
-    if match := _CREDENTIAL.search(where):
-        owner = next(name for name, shape in _CREDENTIALS.items() if re.fullmatch(shape, match[0]))
+    owner = _owner(target) or _owner_in(call.headers)
+    if owner is not None:
         return unknown(f"a credential of {owner} to a host that is not theirs", code="credential-stray")
     return None
+
+
+def _extra(headers: Headers) -> list[str]:
+    return [value for name, values in headers.fields.items() if name not in _PLAIN for value in values]
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _heavy(headers: Headers) -> bool:
+    extra = _extra(headers)
+    return sum(map(len, extra)) > MAX_IN_HEADERS and sum(map(_weight, extra)) > MAX_IN_HEADERS
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _owner_in(headers: Headers) -> str | None:
+    return _owner(" ".join([*_extra(headers), *headers.fields.get("authorization", ())[:1]]))
+
+
+def _owner(text: str) -> str | None:
+    """Whose the first credential in a text is."""
+    match = _CREDENTIAL.search(text)
+    if match is None:
+        return None
+    return next(name for name, shape in _CREDENTIALS.items() if re.fullmatch(shape, match[0]))

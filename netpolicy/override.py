@@ -1,9 +1,11 @@
 """Other methods that a request asks for beside its own: headers and parameters some frameworks obey. Pure."""
 
 from contextlib import suppress
+from functools import lru_cache
 
 from netpolicy.call import Call, Finding, unknown
 from netpolicy.content import Unreadable
+from netpolicy.headers import REMEMBERED, Headers
 
 HEADERS = (
     "x-http-method-override",
@@ -24,9 +26,19 @@ PARAMETERS = (
 PATH_HEADERS = frozenset(("x-original-url", "x-rewrite-url", "x-original-uri", "x-override-url"))
 
 
+@lru_cache(maxsize=REMEMBERED)
+def _asks(headers: Headers) -> bool:
+    return not headers.fields.keys().isdisjoint(HEADERS)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _moves(headers: Headers) -> bool:
+    return not PATH_HEADERS.isdisjoint(headers.fields)
+
+
 def other_methods(call: Call) -> list[str]:
     """The methods that headers, parameters and a form name, upper-case, without the call's own."""
-    named = [value for name in HEADERS if name in call.fields for value in call.fields[name]]
+    named = [value for name in HEADERS for value in call.values(name)] if _asks(call.headers) else []
     if call.query:
         named += call.query.all(*PARAMETERS)
         # A name decoded twice may be one of them.
@@ -42,6 +54,6 @@ def other_methods(call: Call) -> list[str]:
 
 def rewritten(call: Call) -> Finding | None:
     """A header by which some servers take another path than the one in the request."""
-    if not PATH_HEADERS.isdisjoint(call.fields):
+    if _moves(call.headers):
         return unknown("a header asks for another path", code="path-override")
     return None
