@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 from sandbox.docker.render import Sources
-from sandbox.docker.view import Tree, view
+from sandbox.docker.view import Tree, holder, view, visible
 from sandbox.errors import EnclosureError
 from sandbox.spec import Enclosure, Mount, MountKind
 
@@ -93,9 +93,11 @@ def present(spec: Enclosure) -> tuple[Mount, ...]:
     places = _mount_points()
     for mount in view(decided).binds:
         _look_at(mount, places)
-        for other in decided:
-            if mount.kind is MountKind.RW and other.target.startswith(mount.target + "/"):
-                _look_for_place(mount, other)
+    shown = visible(decided)
+    for mount in shown:
+        outer = holder(mount, shown)
+        if outer is not None and outer.kind is MountKind.RW:
+            _look_for_place(outer, mount)
     return tuple(decided)
 
 

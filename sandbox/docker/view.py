@@ -104,7 +104,7 @@ def _check(mount: Mount) -> None:
         raise _impossible(mount, "/dev and /sys are the engine's")
 
 
-def _holder(mount: Mount, mounts: Iterable[Mount]) -> Mount | None:
+def holder(mount: Mount, mounts: Iterable[Mount]) -> Mount | None:
     """The innermost mount that `mount` stands on; None is the image."""
     above = [m for m in mounts if m.kind not in LAID and below(mount.target, m.target)]
     return max(above, key=lambda m: len(m.target), default=None)
@@ -113,15 +113,15 @@ def _holder(mount: Mount, mounts: Iterable[Mount]) -> Mount | None:
 def _trees(mounts: Sequence[Mount]) -> list[Tree]:
     roots: dict[str, list[Mount]] = {}
     for mount in mounts:
-        holder = _holder(mount, mounts)
-        if mount.kind in LAID and holder is not None and holder.kind is MountKind.TMPFS:
-            root = _first_below(holder.target, mount.target)
-            if root != mount.target and (holder.target == "/run" or below(holder.target, "/run")):
+        held = holder(mount, mounts)
+        if mount.kind in LAID and held is not None and held.kind is MountKind.TMPFS:
+            root = _first_below(held.target, mount.target)
+            if root != mount.target and (held.target == "/run" or below(held.target, "/run")):
                 roots.setdefault(root, [])
     for mount in mounts:
         for root, entries in roots.items():
-            holder = _holder(mount, mounts)
-            if below(mount.target, root) and (holder is None or not below(holder.target, root)):
+            held = holder(mount, mounts)
+            if below(mount.target, root) and (held is None or not below(held.target, root)):
                 entries.append(mount)
     return [Tree(target=root, entries=tuple(entries)) for root, entries in roots.items()]
 
@@ -135,14 +135,14 @@ def _parents(inner: Sequence[Mount], trees: Sequence[Tree], mounts: Sequence[Mou
     made: dict[str, Mount] = {}
     taken = {mount.target for mount in mounts}
     for file in inner:
-        holder = _holder(file, mounts)
+        held = holder(file, mounts)
         parent = os.path.dirname(file.target)
         if any(below(file.target, tree.target) for tree in trees):
             continue
-        while holder is not None and holder.kind is MountKind.TMPFS and below(parent, holder.target):
+        while held is not None and held.kind is MountKind.TMPFS and below(parent, held.target):
             if parent not in taken:
                 made[parent] = Mount(
-                    kind=MountKind.TMPFS, target=parent, size=holder.size or PARENT_SIZE, mode=0o755
+                    kind=MountKind.TMPFS, target=parent, size=held.size or PARENT_SIZE, mode=0o755
                 )
             parent = os.path.dirname(parent)
     return list(made.values())

@@ -1,6 +1,6 @@
 """A launcher for tests that need one of its own: `python -m tests.docker.drive [options] -- CMD`.
 
---terminal uses a pty, --print-name says the container's name first, --time SECONDS is a limit.
+--terminal uses a pty, --print-pid says the container's first process first, --time SECONDS is a limit.
 """
 
 import sys
@@ -24,8 +24,8 @@ def main() -> int:
         Watch(running, Limits(time=limit), "sekisho-test") as watch,
     ):
         running.release()
-        if "--print-name" in options:
-            print(running.container_name, flush=True)
+        if "--print-pid" in options:
+            print(running.pid, flush=True)
         return console.relay(running, watch.tick, 0.2)
 
 

@@ -4,8 +4,9 @@ import fcntl
 import hashlib
 import os
 import shutil
+import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -119,6 +120,24 @@ def run_inside(spec: Enclosure) -> tuple[int, str]:
             status = running.wait(60)
         output.seek(0)
         return status, output.read().decode(errors="replace")
+
+
+def throwaway(
+    argv: Sequence[str],
+    *,
+    cwd: os.PathLike[str] | str,
+    env: Mapping[str, str] | None = None,
+    mounts: Sequence[Mount] = (),
+) -> "subprocess.CompletedProcess[bytes]":
+    """sandbox.throwaway.run as far as tests of mounts use it, in a container whose user owns the files."""
+    spec = enclosure(*argv, mounts=mounts, workdir=str(cwd), env=dict(env or {}), uid=os.geteuid())
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        with launched(spec, stdio=Stdio(stdout=out.fileno(), stderr=err.fileno())) as running:
+            running.release()
+            status = running.wait(60)
+        out.seek(0)
+        err.seek(0)
+        return subprocess.CompletedProcess(list(argv), status, out.read(), err.read())
 
 
 def attack(source: str, network: str = "none", *, uid: int = UID, tools: bool = False) -> list[object]:

@@ -11,6 +11,7 @@ import pytest
 
 from tests.docker import lab
 from tests.escape.test_enclosure_files import (
+    test_host_unix_socket_is_out_of_reach_by_path,
     test_launchers_environment_and_descriptors_do_not_leak,
     test_no_file_of_the_kernel_is_writable,
     test_nothing_outside_the_private_folders_can_be_written,
@@ -81,6 +82,7 @@ def test_processes_outside_cannot_be_seen_or_signalled() -> None:
 __all__ = [
     "as_user",
     "test_every_refused_call_is_refused",
+    "test_host_unix_socket_is_out_of_reach_by_path",
     "test_launchers_environment_and_descriptors_do_not_leak",
     "test_nested_sandbox_cannot_be_made",
     "test_no_capability_is_left_and_none_can_be_gained",

@@ -36,16 +36,6 @@ def left_over() -> list[str]:
     return [*lab.containers(), *(volume["Name"] for volume in volumes), *folders]
 
 
-def gone(name: str, seconds: float = 10) -> bool:
-    """Whether the container goes away in time."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if not lab.engine().client.containers(all=True, filters={"name": name}):
-            return True
-        time.sleep(0.05)
-    return False
-
-
 def test_files_made_inside_belong_to_the_person(tmp_path: Path) -> None:
     work = tmp_path / "work"
     work.mkdir()
@@ -143,43 +133,6 @@ def test_nothing_is_left_after_a_session() -> None:
         assert lab.containers()
         assert running.wait(20) == 0
     assert left_over() == before
-
-
-SURVIVORS = "trap '' TERM HUP INT; (trap '' TERM; setsid sleep 300) & (sleep 300 &) & sleep 300"
-
-
-@pytest.mark.parametrize("ending, status", [("killed", 137), ("stopped", 143), ("closed", 137)])
-def test_nothing_is_left_when(ending: str, status: int) -> None:
-    script = SURVIVORS if ending != "stopped" else SURVIVORS.removeprefix("trap '' TERM HUP INT; ")
-    with lab.launched(lab.enclosure("/bin/sh", "-c", script)) as running:
-        running.release()
-        deadline = time.monotonic() + 10
-        while len(running.processes()) < 3 and time.monotonic() < deadline:
-            time.sleep(0.02)
-        inside = running.processes()
-        assert len(inside) >= 3
-        if ending == "killed":
-            running.kill()
-        elif ending == "stopped":
-            running.stop("test", grace=0.5)
-        if ending != "closed":
-            assert running.wait(20) == status
-    assert not [pid for pid in inside if Path(f"/proc/{pid}").exists()]
-    assert not lab.containers()
-
-
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
-def test_nothing_is_left_when_the_launcher_gets(number: int) -> None:
-    script = "trap '' TERM; echo up; while :; do sleep 1; done"
-    command = [*DRIVE, "--print-name", "--", "/bin/sh", "-c", script]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        name = process.stdout.readline().strip()
-        assert name.startswith("sekisho-test-")
-        assert process.stdout.readline() == "up\n"
-        process.send_signal(number)
-        process.wait(20)
-        assert gone(name)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

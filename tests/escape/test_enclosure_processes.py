@@ -18,6 +18,9 @@ from tests.unit.sandbox.lab import attack, enclosure, run_inside
 
 pytestmark = marks
 ROOT = Path(__file__).parents[2]
+# A launcher of its own, and what one that dies early starts with.
+DRIVE = [sys.executable, "-m", "tests.unit.sandbox.drive", "--print-pid", "--"]
+IMPORTS = "from sandbox.launch import start; from tests.unit.sandbox.lab import enclosure"
 
 SURVIVORS = """
 import os, signal, sys, time
@@ -87,8 +90,7 @@ def test_nothing_is_left_when(as_user: Call, ending: str, status: int) -> None:
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
 def test_nothing_is_left_when_the_launcher_gets(number: int) -> None:
     mark = f"mark-{os.getpid()}-launcher-{number}"
-    command = [sys.executable, "-m", "tests.unit.sandbox.drive", "--print-pid", "--"]
-    command += ["/usr/bin/python3", "-I", "-c", SURVIVORS + "print('up', flush=True); stay()", mark]
+    command = [*DRIVE, "/usr/bin/python3", "-I", "-c", SURVIVORS + "print('up', flush=True); stay()", mark]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE)
     assert process.stdout is not None
     assert process.stdout.readline()
@@ -112,7 +114,7 @@ def test_nothing_is_left_when_bubblewrap_is_killed() -> None:
 
 def test_prepared_child_ends_with_its_launcher() -> None:
     source = (
-        "import os, sys; from sandbox.launch import start; from tests.unit.sandbox.lab import enclosure\n"
+        f"import os, sys; {IMPORTS}\n"
         "print(start(enclosure('true', network='prepared')).pid, flush=True); os.kill(os.getpid(), 9)"
     )
     done = subprocess.run([sys.executable, "-c", source], cwd=ROOT, capture_output=True, timeout=20)

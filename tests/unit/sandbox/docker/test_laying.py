@@ -4,6 +4,7 @@ import os
 import stat
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from sandbox.docker.base import base_mounts, image_environment, image_path
@@ -58,6 +59,22 @@ def test_optional_mounts_are_decided(tmp_path: Path) -> None:
 def test_missing_source_is_refused(tmp_path: Path) -> None:
     with pytest.raises(EnclosureError, match="no /nonexistent"):
         present(enclosure(Mount(kind=MountKind.RW, source="/nonexistent", target="/x")))
+
+
+def test_a_place_is_looked_for_where_it_is_mounted(tmp_path: Path) -> None:
+    """In the innermost mount, which hides what lies below; the engine would leave a file of root's there."""
+    outer, inner = tmp_path / "outer", tmp_path / "inner"
+    (outer / "in").mkdir(parents=True)
+    inner.mkdir()
+    (inner / "config").touch()
+    file = Mount(kind=MountKind.DATA, target="/w/in/config")
+    around = Mount(kind=MountKind.RW, source=str(outer), target="/w")
+    between = Mount(kind=MountKind.RO, source=str(inner), target="/w/in")
+    assert file in present(enclosure(around, between, file))
+    (outer / "in" / "config").touch()
+    (inner / "config").unlink()
+    with pytest.raises(EnclosureError, match=f"nothing at {inner}/config"):
+        present(enclosure(around, msgspec.structs.replace(between, kind=MountKind.RW), file))
 
 
 def test_roots_account_is_its_own() -> None:
