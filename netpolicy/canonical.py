@@ -69,7 +69,7 @@ def oddly_spelled(host: str) -> bool:
     return literal is not None and literal != text and not is_loopback_host(host)
 
 
-class PathForm(msgspec.Struct, frozen=True):
+class PathForm(msgspec.Struct, frozen=True, gc=False):
     """A path in one spelling.
 
     `path` is decoded once and normalised. `others` are what lenient servers could make of it: decoded

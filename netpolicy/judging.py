@@ -33,8 +33,8 @@ def preset_of(host: str) -> Preset | None:
 def judge(call: Call, form: PathForm, world: World) -> Finding:
     """The most severe of all readings of a call."""
     plain, *others = _readings(call, form, world)
-    finding = worst([plain, *others])
-    if SEVERITY[finding.effect] > SEVERITY[plain.effect]:
+    finding = worst([plain, *others]) if others else plain
+    if finding is not plain and SEVERITY[finding.effect] > SEVERITY[plain.effect]:
         return msgspec.structs.replace(finding, by_url=False)
     if finding.effect in _PASSING and (known := imitates(call.host, shipped().exact)):
         return unknown(f"{call.host} looks like {known}", code="host-imitates")
@@ -51,8 +51,8 @@ def _readings(call: Call, form: PathForm, world: World) -> Iterator[Finding]:
         yield _by_policy_or_service(call.by(method), world)
     if found := override.rewritten(call):
         yield found
-    bodiless = call.method in BODYLESS and world.profile(call.host, call.request.port) not in BODY_WITH_GET
-    if bodiless and call.has_body:
+    bodied = call.method in BODYLESS and call.has_body
+    if bodied and world.profile(call.host, call.request.port) not in BODY_WITH_GET:
         # A server that looks for no body takes it for the next request, whatever a rule says of this one.
         yield unknown(f"a {call.method} with a body", code="get-body")
     upgrade = call.header("upgrade").strip().lower()

@@ -119,8 +119,10 @@ def _target(call: Call) -> str:
     if call.method == "CONNECT":
         return f"{host}:{request.port}"
     query = "&".join(
-        f"{key}={'…' if key.lower() in SECRET_PARAMETERS else value}" if value else key
-        for key, value in call.query
+        [
+            f"{key}={'…' if key.lower() in SECRET_PARAMETERS else value}" if value else key
+            for key, value in call.query.pairs
+        ]
     )
     return f"{request.scheme}://{host}{port}{call.path}{'?' if query else ''}{query}"
 

@@ -6,7 +6,7 @@ from urllib.parse import unquote_to_bytes
 
 
 def _decode(text: str) -> str:
-    spaced = text.replace("+", " ") if "+" in text else text
+    spaced = text.replace("+", " ")
     if "%" not in spaced:
         return spaced
     return unquote_to_bytes(spaced.encode("utf-8", "surrogateescape")).decode("utf-8", "replace")
@@ -27,12 +27,13 @@ class Query:
     __slots__ = ("names", "pairs")
 
     def __init__(self, text: str = "") -> None:
-        self.pairs: tuple[tuple[str, str], ...] = tuple(
-            (_decode(key), _decode(value))
-            for key, _, value in (part.partition("=") for part in text.split("&"))
-            if key or value
-        )
-        self.names = frozenset([_folded(key) for key, _ in self.pairs])
+        pairs = []
+        for part in text.split("&") if text else ():
+            key, _, value = part.partition("=")
+            if key or value:
+                pairs.append((_decode(key), _decode(value)))
+        self.pairs: tuple[tuple[str, str], ...] = tuple(pairs)
+        self.names = frozenset([_folded(key) for key, _ in pairs])
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         return iter(self.pairs)

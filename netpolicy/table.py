@@ -68,6 +68,23 @@ def row(text: str, *, fold: bool) -> Row:
     return Row(text, frozenset(methods.split(",")), re.compile(path_regex(path), flags), conditions)
 
 
+class _Rows:
+    """Rows in their order, with what each means; kept for each method that one of them names."""
+
+    def __init__(self, groups: Iterable[tuple[str, Iterable[str]]], *, fold: bool) -> None:
+        every = [(meaning, row(text, fold=fold)) for meaning, rows in groups for text in rows]
+        methods = {method for _, entry in every for method in entry.methods}
+        self._named = {name: _about(every, name) for name in methods}
+        self._others = _about(every, "*")
+
+    def of(self, method: str) -> tuple[tuple[str, Row], ...]:
+        return self._named.get(method, self._others)
+
+
+def _about(rows: Iterable[tuple[str, Row]], method: str) -> tuple[tuple[str, Row], ...]:
+    return tuple((meaning, entry) for meaning, entry in rows if not {method, "*"}.isdisjoint(entry.methods))
+
+
 class Table:
     """Rows by what they mean, asked from the strictest down; the first that matches decides.
 
@@ -89,22 +106,16 @@ class Table:
         self.name = name
         self.rest = rest
         self.source = source or f"kind:{name}"
-        self.strict = tuple(
-            (effect, tuple(row(text, fold=True) for text in rows))
-            for effect, rows in (("drop", drop), ("write", write), ("unknown", unknown))
-        )
-        self.free = tuple(
-            (effect, tuple(row(text, fold=False) for text in rows))
-            for effect, rows in (("model", model), ("read", read))
-        )
+        self._strict = _Rows((("drop", drop), ("write", write), ("unknown", unknown)), fold=True)
+        self._free = _Rows((("model", model), ("read", read)), fold=False)
 
     def held(self, call: Call) -> Finding | None:
         """What the rows that hold say: telemetry, writes, unknown."""
-        return self._first(self.strict, call)
+        return self._first(self._strict, call)
 
     def freed(self, call: Call) -> Finding | None:
         """What the rows that free say: model calls and reads."""
-        return self._first(self.free, call)
+        return self._first(self._free, call)
 
     def judge(self, call: Call) -> Finding | None:
         """What the table says, or None for the general rules to decide."""
@@ -117,11 +128,10 @@ class Table:
             return Finding(effect=self.rest, reason=reason, source=self.source)
         return None
 
-    def _first(self, groups: tuple[tuple[str, tuple[Row, ...]], ...], call: Call) -> Finding | None:
-        for meaning, rows in groups:
-            for entry in rows:
-                if entry.matches(call):
-                    return self._finding(meaning, entry)
+    def _first(self, rows: "_Rows", call: Call) -> Finding | None:
+        for meaning, entry in rows.of(call.method):
+            if entry.matches(call):
+                return self._finding(meaning, entry)
         return None
 
     def _finding(self, meaning: str, entry: Row) -> Finding:

@@ -56,7 +56,7 @@ class Stakes(StrEnum):
     VISIBILITY = "visibility"
 
 
-class Answers(msgspec.Struct, frozen=True, kw_only=True):
+class Answers(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The five questions. The defaults are the cautious answers of an external write."""
 
     reversible: bool = False
@@ -66,7 +66,7 @@ class Answers(msgspec.Struct, frozen=True, kw_only=True):
     checkable: bool = False
 
 
-class RuleMatch(msgspec.Struct, frozen=True, kw_only=True):
+class RuleMatch(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A rule that matched: where it stands and what it said. Every one is reported."""
 
     source: str  # "built-in", "preset:github", "/repo/sekisho.toml:12"
@@ -74,7 +74,7 @@ class RuleMatch(msgspec.Struct, frozen=True, kw_only=True):
     says: str  # the effect, gate or verdict it asked for
 
 
-class Action(msgspec.Struct, frozen=True, kw_only=True):
+class Action(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One intended act.
 
     `verb` is dotted (`git.push`, `http.post`), `target` is one canonical line of text, `code` a

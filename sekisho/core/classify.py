@@ -20,7 +20,7 @@ import msgspec
 
 from sekisho.core.action import Action, Answers, Effect, Reach, RuleMatch, most_severe
 from sekisho.core.gate import Gate
-from sekisho.core.opinion import Opinion, RateLimit, Report
+from sekisho.core.opinion import NOTHING, Opinion, RateLimit, Report
 from sekisho.core.policy import Command, NetworkRule, Policy, Rate, Tool
 from sekisho.core.rules import (
     PRODUCTION,
@@ -35,7 +35,7 @@ from sekisho.core.units import render_rate
 BODY_JUDGED = frozenset({"git", "lfs", "mcp", "graphql", "jsonrpc", "tool"})
 
 
-class Classified(msgspec.Struct, frozen=True, kw_only=True):
+class Classified(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The act as one list of rules sees it.
 
     `votes`: the list has a say in whether it is opened; `auto`: it does open it. `read_by_rule`: a
@@ -43,13 +43,13 @@ class Classified(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     action: Action
-    report: Report = Report()
+    report: Report = NOTHING
     votes: bool = False
     auto: bool = False
     read_by_rule: bool = False
 
 
-class Request(msgspec.Struct, frozen=True):
+class Request(msgspec.Struct, frozen=True, gc=False):
     """The request part of an act's detail."""
 
     method: str

@@ -12,6 +12,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from ipaddress import ip_address
 from typing import Any
 
@@ -21,6 +22,7 @@ _LABEL = re.compile(r"[a-z0-9_*](?:[a-z0-9_*-]*[a-z0-9_*])?", re.ASCII)
 _REF_FORBIDDEN = re.compile(r"[\x00-\x20\x7f~^:?\[\\]|\.\.|@\{|//|^/|/$|\.$|\.lock$")
 
 
+@lru_cache(maxsize=4096)  # patterns are a policy's own, and asked for with every act
 def specificity(pattern: str) -> Rank:
     """Orders patterns of one kind: exact above the rest, then more literal text, then fewer wildcards."""
     double = pattern.count("**")
@@ -113,6 +115,11 @@ def _labels_match(pattern: str, host: str) -> bool:
 
 def host_matches(pattern: str, host: str, port: int | None = None) -> bool:
     """Whether a canonical host matches; a pattern with a port matches that port alone."""
+    return _host_matches(pattern, host, port)
+
+
+@lru_cache(maxsize=8192)  # few hosts meet the same patterns again and again
+def _host_matches(pattern: str, host: str, port: int | None) -> bool:
     wanted, wanted_port = split_port(pattern)
     if wanted_port is not None and wanted_port != port:
         return False
@@ -138,8 +145,13 @@ def check_path(pattern: str) -> str:
 
 def path_matches(pattern: str, path: str) -> bool:
     """Whether a canonical path matches; a query is cut off before comparing."""
+    return _runs_match(_path_runs(pattern), path.partition("?")[0].split("/"))
+
+
+@lru_cache(maxsize=4096)
+def _path_runs(pattern: str) -> list[list[str]]:
+    """What stands between one `**` and the next, by segments; not to be changed."""
     wanted = pattern.split("/")
-    given = path.partition("?")[0].split("/")
     if wanted[-1] == "**":
         wanted[-1:] = ["*", "**"]  # what lies below, not the folder itself
     runs: list[list[str]] = [[]]
@@ -148,7 +160,7 @@ def path_matches(pattern: str, path: str) -> bool:
             runs.append([])
         else:
             runs[-1].append(segment)
-    return _runs_match(runs, given)
+    return runs
 
 
 def _runs_match(runs: list[list[str]], given: list[str]) -> bool:

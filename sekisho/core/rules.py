@@ -26,7 +26,7 @@ PRODUCTION = frozenset({"production", "prod", "live"})
 """Environment names that mean production."""
 
 
-class Matching[R: Rule](msgspec.Struct, frozen=True):
+class Matching[R: Rule](msgspec.Struct, frozen=True, gc=False):
     """The rules that decide, and all that matched."""
 
     deciding: tuple[R, ...]
@@ -50,6 +50,8 @@ def network_rules(
     policy: Policy, method: str, host: str, port: int | None, path: str
 ) -> Matching[NetworkRule]:
     """Rules about a request: the more specific host counts first, then the path, then the method."""
+    if not policy.network.rule:
+        return Matching((), ())
     return _select(
         (rule for rule in policy.network.rule if request_matches(rule, method, host, port, path)),
         lambda rule: (specificity(rule.host), specificity(rule.path), rule.method != "*"),
@@ -117,8 +119,11 @@ def is_listed(policy: Policy, host: str, port: int | None) -> bool:
 
 def environments_of(policy: Policy, host: str, port: int | None) -> tuple[str, ...]:
     """The names of the environments that a host belongs to."""
+    environments = policy.project.environments
+    if not environments:
+        return ()
     return tuple(
         name
-        for name, hosts in policy.project.environments.items()
+        for name, hosts in environments.items()
         if any(host_matches(pattern, host, port) for pattern in hosts)
     )

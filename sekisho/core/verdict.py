@@ -14,7 +14,7 @@ from sekisho.core.action import Action, Effect, Reach, RuleMatch, Stakes
 from sekisho.core.classify import Classified
 from sekisho.core.gate import STRICTNESS, Gate, gate_of, never_auto
 from sekisho.core.merge import person_alone
-from sekisho.core.opinion import Opinion, RateLimit, Report, joined, strictest_of
+from sekisho.core.opinion import NOTHING, Opinion, RateLimit, Report, joined, strictest_of
 from sekisho.core.policy import Policy
 from sekisho.core.pushes import push_report
 from sekisho.core.remotes import host_of
@@ -55,7 +55,7 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
 NOTHING_KNOWN = Context()
 
 
-class Decision(msgspec.Struct, frozen=True, kw_only=True):
+class Decision(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The verdict and what led to it.
 
     `action` is the act as the rules classified it. `rules` are all that matched. `rates` are limits
@@ -106,15 +106,16 @@ def _steps(action: Action, request: classify.Request | None, policy: Policy) -> 
 
 def _decision(action: Action, report: Report) -> Decision:
     opinion = strictest_of(report.opinions)
-    rules = (*action.rules, *report.rules)
+    if report.rules:
+        action = msgspec.structs.replace(action, rules=(*action.rules, *report.rules))
     return Decision(
         verdict=VERDICTS[opinion.gate],
         gate=opinion.gate,
         code=opinion.code,
         reason=opinion.reason,
         instead=opinion.instead or _instead(opinion, action),
-        action=msgspec.structs.replace(action, rules=rules),
-        rules=rules,
+        action=action,
+        rules=action.rules,
         rates=report.rates,
     )
 
@@ -181,7 +182,7 @@ def _reason(action: Action, gate: Gate) -> str:
 def _destructive(action: Action, policy: Policy) -> Report:
     setting = policy.sandbox.destructive
     if action.effect is not Effect.DESTRUCTIVE or setting == "checkpoint":
-        return Report()
+        return NOTHING
     source = policy.given.get("sandbox.destructive", "built-in")
     told = (RuleMatch(source=source, rule="destructive commands", says=setting),)
     gate, code = (Gate.NEVER, "destructive-denied") if setting == "deny" else (Gate.HUMAN, "destructive")
@@ -199,7 +200,7 @@ def _network_default(
     setting = policy.network.default
     inside = action.answers.reach is Reach.SANDBOX or action.effect is Effect.MODEL
     if request is None or inside or setting == "read":
-        return Report()
+        return NOTHING
     source = policy.given.get("network.default", "built-in")
     told = (RuleMatch(source=source, rule="network default", says=setting),)
     if setting == "gated" and not any(step.read_by_rule for step in steps):
