@@ -1,5 +1,7 @@
 """Reading a command line as getopt does: clusters, glued values, abbreviations, `--`."""
 
+from functools import cache
+
 import msgspec
 
 from shim.text import HOLE, WILD
@@ -39,6 +41,7 @@ class Parsed(msgspec.Struct, kw_only=True):
         return [value or "" for name, value in self.options if name in names]
 
 
+@cache  # called with what the grammar and the handlers say, never with words of a command
 def spec(
     values: str = "",
     *,

@@ -6,10 +6,11 @@ from fnmatch import fnmatchcase
 from sekisho.core.action import SEVERITY, Effect
 from shim.address import authority, is_loopback_host
 from shim.call import Call
-from shim.grammar import Nested, Tool, known_names
+from shim.grammar import Nested, Tool, known_names, names
 from shim.options import Parsed, parse
 from shim.paths import note_written
 from shim.text import HOLE, known
+from shim.verbs import fit, tokens
 
 
 def judge_by_table(call: Call, tool: Tool) -> str | None:
@@ -25,7 +26,7 @@ def judge_by_table(call: Call, tool: Tool) -> str | None:
         return None
     effect = _dry(tool, parsed, pattern, effect)
     for rule in tool.raises:
-        if rule.verbs and not any(_matches(verb, parsed.words) for verb in rule.verbs):
+        if rule.verbs and not any(fit(tokens(verb), parsed.words) for verb in rule.verbs):
             continue
         if _applies(call, rule.option, rule.variable, rule.value, parsed):
             higher = rule.exactly or SEVERITY[rule.effect] > SEVERITY[effect]
@@ -43,8 +44,11 @@ def judge_by_table(call: Call, tool: Tool) -> str | None:
 
 def _asks_help(tool: Tool, parsed: Parsed, pattern: str) -> bool:
     """`--help` without a value; `help` as a word where it is not the name of something else."""
-    names = {"--help", "--version", *tool.help.split()}
-    if any(name in names and value is None for name, value in parsed.options):
+    asking = names(tool.help)
+    if any(
+        value is None and (name in ("--help", "--version") or name in asking)
+        for name, value in parsed.options
+    ):
         return True
     return parsed.words[:1] in (["help"], ["version"]) and not pattern
 
@@ -54,27 +58,12 @@ def _verb(tool: Tool, parsed: Parsed) -> tuple[str, Effect]:
         if parsed.wild:
             return "", Effect.UNKNOWN
         return "", tool.bare if tool.bare is not None else tool.default
-    best: tuple[tuple[int, list[int], int], str, Effect] | None = None
-    for pattern, effect in tool.patterns():
-        if _matches(pattern, parsed.words):
-            tokens = pattern.split()
-            literal = [0 if token == "*" else (1 if "*" in token else 2) for token in reversed(tokens)]
-            rank = (len(tokens), literal, SEVERITY[effect])
-            if best is None or rank > best[0]:
-                best = (rank, pattern, effect)
+    best = tool.verbs.best(parsed.words)
     if best is not None:
-        return best[1], best[2]
-    if tool.patterns() and HOLE in parsed.words[0]:
+        return best.pattern, best.effect
+    if tool.verbs.any and HOLE in parsed.words[0]:
         return "", Effect.UNKNOWN
     return "", tool.default
-
-
-def _matches(pattern: str, words: list[str]) -> bool:
-    tokens = pattern.split()
-    return len(tokens) <= len(words) and all(
-        known(word) and any(fnmatchcase(word, choice) for choice in token.split("|"))
-        for token, word in zip(tokens, words, strict=False)
-    )
 
 
 def _dry(tool: Tool, parsed: Parsed, pattern: str, effect: Effect) -> Effect:
@@ -82,11 +71,11 @@ def _dry(tool: Tool, parsed: Parsed, pattern: str, effect: Effect) -> Effect:
     wanted = tool.dry_run.split()
     if not wanted or pattern in tool.acts or effect in (Effect.READ, Effect.UNKNOWN):
         return effect
-    names = {one.split("=", 1)[0] for one in wanted}
+    named = {one.split("=", 1)[0] for one in wanted}
     said = [
         name if value is None else f"{name}={value}"
         for name, value in parsed.options
-        if name in names or name.replace("--no-", "--", 1) in names
+        if name in named or name.replace("--no-", "--", 1) in named
     ]
     return Effect.READ if said and said[-1] in wanted else effect
 
@@ -96,14 +85,15 @@ def _applies(call: Call, option: str, variable: str, value: str, parsed: Parsed)
         return any(
             fnmatchcase(found, value) for name in variable.split() if (found := call.variable(name) or "")
         )
-    return any(name in option.split() and fnmatchcase(found or "", value) for name, found in parsed.options)
+    wanted = names(option)
+    return any(name in wanted and fnmatchcase(found or "", value) for name, found in parsed.options)
 
 
 def _elsewhere(call: Call, tool: Tool, parsed: Parsed, effect: Effect) -> Effect:
     """A local tool pointed at another machine changes something outside."""
     if tool.remote is None or effect is Effect.READ:
         return effect
-    values = [value or "" for name, value in parsed.options if name in tool.remote.options.split()]
+    values = [value or "" for name, value in parsed.options if name in names(tool.remote.options)]
     values += [found for name in tool.remote.variables.split() if (found := call.variable(name))]
     if tool.remote.endpoint and values:
         host = authority(values[-1])[1]
@@ -126,11 +116,11 @@ def _side_effects(call: Call, tool: Tool, parsed: Parsed) -> None:
     for path in parsed.words if tool.makes else ():
         note_written(path, call.state, call.context)
     for name, value in parsed.options:
-        if name in tool.outputs.split() and value is not None:
+        if name in names(tool.outputs) and value is not None:
             call.writes(value)
-        if name in tool.shells.split() and value is not None:
+        if name in names(tool.shells) and value is not None:
             call.shell(value, name=call.name)
-        if name in tool.programs.split() and value is not None:
+        if name in names(tool.programs) and value is not None:
             call.runs(value.split() if known(value) else [value])
 
 
@@ -142,8 +132,8 @@ def _inside(call: Call, nested: Nested, parsed: Parsed, rest: list[str]) -> list
         commands = [[entrypoint, *rest]]
     elif nested.image and parsed.words:
         image = re.split(r"[:@]", parsed.words[-1].rsplit("/", 1)[-1])[0]
-        names = [name for name in (image, image.removesuffix("-cli")) if name in known_names(name)]
-        commands += [[name, *rest] for name in names[:1]]
+        tools = [name for name in (image, image.removesuffix("-cli")) if name in known_names(name)]
+        commands += [[name, *rest] for name in tools[:1]]
     return commands
 
 

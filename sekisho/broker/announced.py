@@ -78,7 +78,7 @@ class Announcements:
             async with self._places:
                 answer = await self.answer(asked, payload)
             if not (isinstance(answer, Run) and await self._watched(asked, caller)):
-                await tell_all(caller, protocol.encode_answer(answer))
+                await tell_all(caller, RUN if isinstance(answer, Run) else protocol.encode_answer(answer))
         except (Malformed, OSError, TimeoutError, asyncio.IncompleteReadError):
             return  # without an answer the client judges by its own table
         finally:

@@ -6,13 +6,14 @@ that are not options (`"s3 ls"`, `"* describe-*"`); the longest and most literal
 
 import tomllib
 from fnmatch import fnmatchcase
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 
 import msgspec
 
 from sekisho.core.action import Effect
 from shim.options import Spec, spec
+from shim.verbs import Verbs
 
 
 class Raise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -54,7 +55,7 @@ class Remote(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     local: str = ""
 
 
-class Tool(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Tool(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
     names: str
     values: str = ""
     optional: str = ""
@@ -91,6 +92,10 @@ class Tool(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             words=self.words,
             stop=self.stop,
         )
+
+    @cached_property
+    def verbs(self) -> Verbs:
+        return Verbs(self.patterns())
 
     def patterns(self) -> list[tuple[str, Effect]]:
         """(pattern, effect) of every verb."""
@@ -150,6 +155,12 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     variable: list[Variable] = []
     wrapper: list[Wrapper] = []
     table: dict[str, dict[str, str]] = {}
+
+
+@cache
+def names(text: str) -> frozenset[str]:
+    """The names in a text of the grammar."""
+    return frozenset(text.split())
 
 
 @cache
