@@ -82,7 +82,7 @@ class Helper:
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         code, meeting = _lay(folder)
         _bind(self._listener, meeting)
-        body = _body(container, image, ports, code, meeting, labels)
+        body = _body(container, image, ports, code, meeting, labels, remaps=engine.remaps)
         self._making = self._beside(lambda: engine.client.create_container_from_config(body, name))
         self._removing: threading.Thread | None = None
 
@@ -155,6 +155,8 @@ def _body(
     code: Path,
     meeting: Path,
     labels: Mapping[str, str],
+    *,
+    remaps: bool,
 ) -> dict[str, object]:
     """This machine's python and libraries run in it, whatever the image has."""
     mounts = [bind(path, path, read_only=True) for path in LIBRARIES if os.path.exists(path)]
@@ -171,6 +173,7 @@ def _body(
         "Healthcheck": {"Test": ["NONE"]},
         "HostConfig": {
             "NetworkMode": f"container:{container}",
+            "UsernsMode": "host" if remaps else "",  # as the container whose network it enters
             "CapDrop": ["ALL"],
             "CapAdd": list(CAPABILITIES),
             # Compiling a filter takes a third of its start; what runs in it is our own code, and ends.
