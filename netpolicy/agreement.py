@@ -39,8 +39,11 @@ def agreed_host(request: Request, headers: Headers) -> str:
     Raises HostError (`disagreement` where they differ, with the port if one is given).
     """
     host = canonical_host(request.host)
+    hosts = headers.fields.get("host", ())
+    if {request.connect, request.authority, *hosts} <= {None, request.host}:
+        return _with_sni(request, host)
     named = [("CONNECT target", request.connect), ("authority", request.authority)]
-    named += [("Host header", value) for value in headers.fields.get("host", ())]
+    named += [("Host header", value) for value in hosts]
     for what, text in named:
         if text is None or text == request.host:
             continue
@@ -48,6 +51,10 @@ def agreed_host(request: Request, headers: Headers) -> str:
         same = other == host or (request.local and is_loopback_host(other))
         if not same or port not in (None, request.port):
             raise HostError("disagreement", f"the {what} names {text[:120]} while {host} is dialled")
+    return _with_sni(request, host)
+
+
+def _with_sni(request: Request, host: str) -> str:
     if request.sni not in (None, request.host) and canonical_host(str(request.sni)) != host:
         raise HostError("disagreement", f"SNI names {request.sni[:120]} while {host} is dialled")
     return host

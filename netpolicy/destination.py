@@ -1,5 +1,7 @@
 """Where a request would go: the public internet, the sandbox itself, or where nothing may go. Pure."""
 
+from functools import lru_cache
+
 from netpolicy.address import is_loopback, is_loopback_host, is_public, parse_literal
 from netpolicy.call import Finding, forbidden, unknown
 from netpolicy.canonical import oddly_spelled
@@ -35,9 +37,7 @@ def _inside(reason: str, address: str) -> Finding:
     return forbidden(reason, code=code)
 
 
-def _by_literal(spelled: str, address: str, host: str, world: World) -> Finding | None:
-    if host in world.pinned:
-        return None
+def _by_literal(spelled: str, address: str) -> Finding | None:
     if not is_public(address):
         return _inside(f"{address} is not a public address", address)
     if oddly_spelled(spelled):
@@ -47,21 +47,24 @@ def _by_literal(spelled: str, address: str, host: str, world: World) -> Finding 
 
 def refused(spelled: str, host: str, world: World) -> Finding | None:
     """Why nothing may go to `host` (canonical; `spelled` as on the wire), if so."""
+    return None if host in world.pinned else _refused(spelled, host, world.resolved)
+
+
+@lru_cache(maxsize=4096)
+def _refused(spelled: str, host: str, resolved: tuple[str, ...] | None) -> Finding | None:
     if is_loopback_host(spelled):
         return None
     address = parse_literal(host)
     if address is not None:
-        return _by_literal(spelled, address, host, world)
-    if host in world.pinned:
-        return None
+        return _by_literal(spelled, address)
     if is_private_name(host):
         code = "metadata-service" if host in _METADATA_NAMES else "private-address"
         return forbidden(f"{host} is a name of an inner network", code=code)
-    if world.resolved is None:
+    if resolved is None:
         return None
-    if not world.resolved:
+    if not resolved:
         return unknown(f"{host} does not resolve", code="host-unresolved")
-    bad = next((ip for ip in world.resolved if not is_public(ip)), None)
+    bad = next((ip for ip in resolved if not is_public(ip)), None)
     if bad is not None:
         what = "this machine" if is_loopback(bad) else bad
         return _inside(f"{host} resolves to {what}", bad)

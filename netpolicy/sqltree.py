@@ -6,6 +6,7 @@ no text takes longer than some tens of milliseconds.
 """
 
 import logging
+from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -101,29 +102,42 @@ def _nesting(texts: list[str]) -> int:
     return deepest
 
 
+@lru_cache(maxsize=256)  # of texts up to MAX_TEXT: what is asked once is often asked again
 def only_reads(text: str, dialect: str) -> bool:
     """Whether `text` is one statement that reads, and reads only tables of its own server."""
     try:
         statements = parsed(text, dialect)
     except ValueError:
         return False
-    held, roots = _types()
+    _, roots = _types()
     found = [statement for statement in statements if statement is not None]
     if len(found) != 1 or not isinstance(found[0], roots):
         return False
-    return not any(_acts(node, held) for node in found[0].walk())
+    return not any(_acts(node) for node in found[0].walk())
 
 
-def _acts(node: "Expr", held: tuple[type, ...]) -> bool:
+def _acts(node: Any) -> bool:
+    kind: Any = type(node)
+    return _told_by(kind)(node)
+
+
+@lru_cache(maxsize=1024)  # node types, which are the parser's
+def _told_by(kind: type) -> Callable[[Any], bool]:
+    """What tells whether a node of this type acts."""
     from sqlglot import exp
 
-    if isinstance(node, held) and not isinstance(node, exp.Query):
-        return True
-    if isinstance(node, exp.Select) and node.args.get("into") is not None:
-        return True
-    if isinstance(node, exp.Table) and isinstance(node.this, (exp.Func, exp.Anonymous)):
-        return _name(node.this) not in _ROW_MAKERS
-    return False
+    held, _ = _types()
+    if issubclass(kind, held) and not issubclass(kind, exp.Query):
+        return lambda node: True
+    if issubclass(kind, exp.Select):
+        return lambda node: node.args.get("into") is not None
+    return _fetches if issubclass(kind, exp.Table) else lambda node: False
+
+
+def _fetches(table: Any) -> bool:
+    from sqlglot import exp
+
+    return isinstance(table.this, (exp.Func, exp.Anonymous)) and _name(table.this) not in _ROW_MAKERS
 
 
 def _name(function: Any) -> str:
