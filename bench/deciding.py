@@ -4,9 +4,11 @@ python -m bench.deciding [--profile NAME]
 """
 
 import argparse
+import base64
 import cProfile
 import json
 import pstats
+import random
 import statistics
 import time
 from collections.abc import Callable
@@ -31,6 +33,7 @@ AGENT = (
     ("connection", "keep-alive"),
 )
 SECRETS = ("SEKISHO-CANARY-7f3a9c51e2d84b06",)
+TURN = "100"  # stands in a request for the number of the turn: what is remembered of one answers for no other
 
 
 def _world() -> World:
@@ -69,26 +72,33 @@ def _terms(size: int) -> bytes:
     return json.dumps({"query": {"terms": {"tag": terms}}}).encode()
 
 
+def _picture(call: dict[str, object], size: int) -> bytes:
+    """A call that carries a file, of about `size` bytes."""
+    noise = base64.b64encode(random.Random(1).randbytes(size * 3 // 4)).decode()
+    return json.dumps({**call, "params": {"data": noise}}).encode()
+
+
 def cases() -> dict[str, Request]:
     """What is decided, by name."""
-    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    call = {"jsonrpc": "2.0", "id": 100, "method": "tools/list"}
     return {
-        "GET, a forge": _get("api.github.com", "/repos/acme/app/pulls?state=open&per_page=50"),
-        "GET, an index": _get("npm.test", "/@scope%2fname"),
-        "GET, an unknown host": _get("docs.example", "/guide/install.html?version=3"),
-        "GET, a long query": _get("docs.example", "/search?q=" + "word+" * 100),
-        "GET, a big cookie": _get("docs.example", "/", ("cookie", "s=" + "ab12" * 500)),
+        "GET, a forge": _get("api.github.com", "/repos/acme/app100/pulls?state=open&per_page=50"),
+        "GET, an index": _get("npm.test", "/@scope%2fname100"),
+        "GET, an unknown host": _get("docs.example", "/guide/install100.html?version=3"),
+        "GET, a long query": _get("docs.example", "/search?q=100+" + "word+" * 100),
+        "GET, a big cookie": _get("docs.example", "/100", ("cookie", "s=" + "ab12" * 500)),
         "POST, headers of a write": msgspec.structs.replace(
-            _post("api.github.com", "/repos/acme/app/issues", b"{}"), body=None
+            _post("api.github.com", "/repos/acme/app100/issues", b"{}"), body=None
         ),
         "POST, MCP": _post("mcp.test", "/mcp", json.dumps(call).encode()),
-        "POST, GraphQL": _post("graphql.test", "/graphql", b'{"query":"{ viewer { login } }"}'),
-        "POST, SQL": _post("clickhouse.test", "/", b"SELECT a, count() FROM t WHERE b = 1 GROUP BY a"),
+        "POST, GraphQL": _post("graphql.test", "/graphql", b'{"query":"{ viewer100 { login } }"}'),
+        "POST, SQL": _post("clickhouse.test", "/", b"SELECT a, count() FROM t WHERE b = 100 GROUP BY a"),
         "POST, model, 64 KB": _post("api.anthropic.com", "/v1/messages", _conversation(64 << 10)),
         "POST, search, 64 KB": _post("elasticsearch.test", "/logs/_search", _terms(64 << 10)),
         "POST, MCP, 64 KB": _post(
             "mcp.test", "/mcp", json.dumps([call] * 100 + [{"x": "y" * 56000}]).encode()
         ),
+        "POST, MCP, 64 KB of base64": _post("mcp.test", "/mcp", _picture(call, 64 << 10)),
     }
 
 
@@ -99,13 +109,24 @@ def decide(request: Request, world: World) -> None:
         judge(seen, world.policy)
 
 
+def turn(request: Request, number: int) -> Request:
+    """The same request with another address, or another text in its body."""
+    path = request.path.replace(TURN, str(number), 1)
+    body = request.body and request.body.replace(TURN.encode(), str(number).encode(), 1)
+    return msgspec.structs.replace(request, path=path, body=body)
+
+
 def seconds(request: Request, world: World) -> float:
     """The median CPU time of one decision."""
     batch = BATCH if (request.body_size or 0) < 4096 else 10
+    rounds = [
+        [turn(request, number) for number in range(first, first + batch)]
+        for first in range(100, 100 + batch * (ROUNDS + 1), batch)
+    ]
 
     def work() -> None:
-        for _ in range(batch):
-            decide(request, world)
+        for asked in rounds.pop():
+            decide(asked, world)
 
     return _timed(work) / batch
 

@@ -6,10 +6,12 @@ client that keeps trying gets through again when its interval is over.
 
 from collections import deque
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from time import monotonic
 
 import msgspec
 
+from netpolicy import headers
 from netpolicy.presets import shipped
 from netpolicy.request import Request
 from netpolicy.world import World
@@ -72,25 +74,26 @@ class Budgets:
         """Count what a read sends; the bytes it would be beyond `budget` with earlier ones, or None."""
         key = (session, domain(request.host))
         known = self._known.setdefault(key, set())
-        sent = (request.body_size or 0) + sum(len(text) for text in _news(request, known))
-        spent = self._spent.get(key, 0) + sent
+        news = [text for text in _texts(request) if hash(text) not in known]
+        spent = self._spent.get(key, 0) + (request.body_size or 0) + sum(map(len, news))
         if spent > budget:
             return spent - budget
         self._spent[key] = spent
         if len(known) < REMEMBERED:
-            known.update(hash(text) for text in _texts(request))
+            known.update(map(hash, news))
         return None
 
 
 def _texts(request: Request) -> list[str]:
-    values = [value for name, value in request.headers if name.lower() not in _NO_NEWS]
-    return [request.host, request.path, *values]
+    return [request.host, request.path, *_values(headers.of(request.headers))]
 
 
-def _news(request: Request, known: set[int]) -> list[str]:
-    return [text for text in _texts(request) if hash(text) not in known]
+@lru_cache(maxsize=headers.REMEMBERED)
+def _values(given: headers.Headers) -> tuple[str, ...]:
+    return tuple(value for name, value in given.pairs if name.lower() not in _NO_NEWS)
 
 
+@lru_cache(maxsize=4096)
 def domain(host: str) -> str:
     """The last two labels of a name, three below a short second level (`co.uk`); an address as it is."""
     labels = host.lower().rstrip(".").split(".")

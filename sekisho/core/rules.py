@@ -4,7 +4,7 @@ Each function gives the rules that decide (the most specific ones; several are a
 strictest counts) and all that matched (to be reported).
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -20,7 +20,7 @@ from sekisho.core.patterns import (
     ref_specificity,
     specificity,
 )
-from sekisho.core.policy import Command, NetworkRule, Policy, PushRule, Rule, Tool
+from sekisho.core.policy import Command, Network, NetworkRule, Policy, PushRule, Rule, Tool
 
 PRODUCTION = frozenset({"production", "prod", "live"})
 """Environment names that mean production."""
@@ -110,11 +110,16 @@ def _wire_name(name: str) -> str | None:
 
 def is_listed(policy: Policy, host: str, port: int | None) -> bool:
     """Whether any part of the policy names the host; a rule about every host lists none."""
-    network = policy.network
-    named = {*network.resolve, *(entry.host for entry in network.host)}
-    named |= {rule.host for rule in network.rule} | {login.host for login in network.credential}
-    named |= {model.host for model in network.model if model.host}
-    return any(host_matches(pattern, host, port) for pattern in named - {"*"})
+    return any(pattern != "*" and host_matches(pattern, host, port) for pattern in _hosts(policy.network))
+
+
+def _hosts(network: Network) -> Iterator[str]:
+    """The host patterns of all entries, one after the other: the first that matches is enough."""
+    yield from network.resolve
+    yield from [entry.host for entry in network.host]
+    yield from [rule.host for rule in network.rule]
+    yield from [login.host for login in network.credential]
+    yield from [model.host for model in network.model if model.host]
 
 
 def environments_of(policy: Policy, host: str, port: int | None) -> tuple[str, ...]:
