@@ -95,15 +95,13 @@ def decode_request(payload: bytes) -> Asked:
         raise Malformed("the number of variables is wrong")
     if not cwd.startswith("/") or (tool and not tool.startswith("/")) or not argv[0]:
         raise Malformed("a path is not absolute, or there is no command")
-    environment = tuple([_pair(variable) for variable in rest[1:]])
-    return Asked(argv=tuple(argv), cwd=cwd, tool=tool, environment=environment)
-
-
-def _pair(variable: str) -> tuple[str, str]:
-    name, equals, value = variable.partition("=")
-    if not name or not equals:
-        raise Malformed("a variable without a name")
-    return name, value
+    environment = []
+    for variable in rest[1:]:
+        name, equals, value = variable.partition("=")
+        if not name or not equals:
+            raise Malformed("a variable without a name")
+        environment.append((name, value))
+    return Asked(argv=tuple(argv), cwd=cwd, tool=tool, environment=tuple(environment))
 
 
 def encode_answer(answer: Answer) -> bytes:

@@ -67,13 +67,13 @@ def suite(argv: Sequence[str]) -> Suite | None:
     """The test run that a command is, None for any other command."""
     if not argv:
         return None
-    name, arguments = argv[0].rpartition("/")[2], list(argv[1:])
+    name = argv[0].rpartition("/")[2]
     if name in PROGRAMS or name in _INDIRECT:
-        if _LISTING.intersection(arguments):
+        if _LISTING.intersection(argv[1:]):
             return None
         return Suite(runner=(PROGRAMS | _INDIRECT)[name], direct=name in PROGRAMS)
     reader = _READERS.get(name)
-    return None if reader is None else reader(arguments)
+    return None if reader is None else reader(list(argv[1:]))
 
 
 def often(name: str, arguments: Sequence[str]) -> bool:

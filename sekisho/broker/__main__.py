@@ -6,6 +6,7 @@ It ends when the launcher says so, or when the launcher is gone: then it also fi
 
 import asyncio
 import contextlib
+import gc
 import logging
 import os
 import socket
@@ -77,6 +78,8 @@ async def serve(hello: Hello, sockets: dict[str, socket.socket], channel: socket
     names = Names(folder / "names", proxy.limits.names)
     await proxy.add(config.session, _listeners(sockets, state), names)
     _announcements(door, state, sockets)
+    # What is loaded by now stays: each full collection would walk it, and hold up every answer meanwhile.
+    gc.freeze()
     outbox.starting(folder).unlink(missing_ok=True)
     with contextlib.suppress(OSError):
         channel.send(READY)  # a launcher that is gone already is noticed below

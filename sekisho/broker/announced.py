@@ -68,9 +68,12 @@ class Announcements:
                 task.add_done_callback(self._tasks.discard)
             return
         self._count_one(Effect.READ, target)
-        with contextlib.suppress(OSError):
+        try:
             tell(caller, RUN)
-        caller.close()
+        except OSError:
+            return  # gone
+        finally:
+            caller.close()
 
     async def _serve(self, payload: bytes, caller: socket.socket) -> None:
         try:
@@ -123,9 +126,14 @@ class Announcements:
         if 0 < len(payload) <= LARGEST:
             config = self._state.config
             files = NotedFiles(config.project, config.clone, self._configs)
-            with contextlib.suppress(NeedsTime):
+            try:
                 return commands.observed(self._state, asked, files), files
-        return await asyncio.to_thread(commands.observed, self._state, asked), None
+            except NeedsTime:
+                return await self._observed_beside(asked), None
+        return await self._observed_beside(asked), None
+
+    async def _observed_beside(self, asked: Asked) -> Action:
+        return await asyncio.to_thread(commands.observed, self._state, asked)
 
     async def _decided(self, asked: Asked, decision: Decision) -> Answer:
         if decision.verdict is Verdict.DENY:

@@ -5,7 +5,6 @@ as nearly all are, costs no transport, no timer and no further turn of the loop.
 """
 
 import asyncio
-import contextlib
 import socket
 from collections.abc import Callable
 
@@ -117,9 +116,10 @@ def _said(caller: socket.socket, before: bytes) -> tuple[bytes, bytes | None]:
 
 def tell(caller: socket.socket, answer: bytes) -> bytes:
     """Send what can be sent at once; gives back the rest. Raises OSError for a caller that is gone."""
-    with contextlib.suppress(BlockingIOError, InterruptedError):
+    try:
         return answer[caller.send(answer, socket.MSG_DONTWAIT) :]
-    return answer
+    except (BlockingIOError, InterruptedError):
+        return answer
 
 
 async def tell_all(caller: socket.socket, answer: bytes) -> None:

@@ -63,7 +63,8 @@ class JournalWriter:
     def __init__(self, journal: Journal, *, rng: random.Random | None = None) -> None:
         self._journal = journal
         self._random = rng or random.Random()
-        self._changed = threading.Condition()
+        self._lock = threading.RLock()
+        self._changed = threading.Condition(self._lock)
         self._entries: deque[_Entry] = deque()
         self._counts: dict[Key, _Count] = {}
         self._lost = 0
@@ -111,7 +112,7 @@ class JournalWriter:
         counted together.
         """
         now = time.time()
-        with self._changed:
+        with self._lock:
             found = self._counts.get((session, host, verb))
             if found is None:
                 key = (session, host if len(self._counts) < TALLY_KEYS else OTHER_HOSTS, verb)
@@ -145,7 +146,7 @@ class JournalWriter:
 
     def _take_number(self, *, rouse: bool = False) -> None:
         """Wakes the writer only where it has to look: a switch of threads costs more than the count."""
-        idle = not self._waiting()
+        idle = self._written >= self._given and not self._lost
         self._given += 1
         if idle or rouse or self._is_group_due():
             self._changed.notify_all()
