@@ -55,16 +55,19 @@ class Judge:
         call = Call(["eval"], State(cwd=""), None, Walker(self), self)
         call.unknown(text, "a shell runs text that cannot be told", code="dynamic-command")
 
-    def nested(self, walker: Walker, argv: list[str], state: State, stdin: str | None) -> str | None:
+    def nested(
+        self, walker: Walker, argv: list[str], state: State, stdin: str | None, *, heard: bool = True
+    ) -> str | None:
+        """`heard` tells whether anybody reads what it prints."""
         self._depth += 1
         if self._depth > 40:
             raise Unreadable("programs start each other without end")
         try:
-            return self._dispatch(Call(argv, state, stdin, walker, self))
+            return self._dispatch(Call(argv, state, stdin, walker, self), heard)
         finally:
             self._depth -= 1
 
-    def _dispatch(self, call: Call) -> str | None:
+    def _dispatch(self, call: Call, heard: bool) -> str | None:
         name = call.argv[0]
         if HOLE in name or not name:
             return self._dynamic(call)
@@ -81,7 +84,7 @@ class Judge:
         call.argv = [plain, *call.argv[1:]]
         environment_effects(call)
         printed = self._judge(call)
-        return output(call.argv, call.state, call.stdin) if printed is None else printed
+        return output(call.argv, call.state, call.stdin) if printed is None and heard else printed
 
     def _judge(self, call: Call) -> str | None:
         special = handler(call.name)

@@ -22,7 +22,7 @@ def observe(argv: tuple[str, ...], context: Context) -> Action:
     if "\0" in "".join(argv) or not argv:
         return _finished(judge, shown(" ".join(argv)), "no such command line is possible")
     try:
-        judge.call(argv, state, None, walker)
+        judge.nested(walker, list(argv), state, None, heard=False)
     except (Unreadable, RecursionError) as error:
         Call(list(argv), state, None, walker, judge).unknown(argv[0], f"cannot be read: {error}")
     except Exception as error:  # a mistake in here must not let anything pass as known

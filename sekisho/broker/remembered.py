@@ -128,7 +128,11 @@ def stamp(path: str | Path) -> Stamp:
 
 
 def _stand(stamps: Mapping[str, Stamp]) -> bool:
-    return all(stamp(path) == found for path, found in stamps.items())
+    return all(map(_stands, stamps.items()))
+
+
+def _stands(noted: tuple[str, Stamp]) -> bool:
+    return stamp(noted[0]) == noted[1]
 
 
 def _settled(stamps: Mapping[str, Stamp]) -> bool:
