@@ -21,6 +21,7 @@ MIN_SECRET = 8  # letters and digits; shorter ones would be found everywhere
 MAX_LAYERS = 3
 MAX_RUNS = 200
 MAX_REMEMBERED = 4096  # characters
+LONG = 2048  # bytes
 
 PRIVATE_KEY = re.compile(r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY-----")
 _ESCAPE = re.compile(rb"\\u([0-9a-fA-F]{4})")
@@ -52,7 +53,9 @@ class _Alphabet:
 
 
 def _in_a_row(marks: bytes, wanted: int) -> bool:
-    """Whether so many bytes in a row are 1, the others being 0. As one number: the same time for any."""
+    """Whether so many bytes in a row are 1, the others being 0. Long ones as a number: no pattern is slow."""
+    if len(marks) < LONG:
+        return b"\x01" * wanted in marks
     left, seen = int.from_bytes(marks), 1
     while left and seen < wanted:  # here a 1 stands for `seen` of them, of which it is the last
         more = min(seen, wanted - seen)
@@ -124,6 +127,7 @@ class Planted:
         plain = [_squeeze(secret) for secret in used]
         turned = [_squeeze(codecs.encode(secret, "rot13")) for secret in used]
         self.needles = tuple({*plain, *turned, *(text[::-1] for text in plain)})
+        self._least = min(map(len, self.needles), default=0)
         self._letters = tuple((needle, _either_case(needle)) for needle in self.needles)
         size = min((len(secret) for secret in used), default=MIN_SECRET)
         self.shortest = size * 4 // 3
@@ -149,23 +153,30 @@ class Planted:
             return False
         if b"%" in data and (plain := unquote_to_bytes(data)) != data:
             return self._within(plain, layers)
+        if len(data) < self.shortest:
+            return False
         return any(self._within(inner, layers - 1) for inner in self._decodings(data))
 
     def _plainly(self, data: bytes) -> bool:
-        """Squeezing a text is what costs: one that lacks a letter of each needle cannot hold any."""
-        possible = [
+        if len(data) < self._least:
+            return False
+        possible = self.needles if len(data) < LONG else self._possible(data)
+        if not possible:
+            return False
+        squeezed = data.lower().translate(None, _DROPPED)
+        return len(squeezed) >= self._least and any(needle in squeezed for needle in possible)
+
+    def _possible(self, data: bytes) -> list[bytes]:
+        """The needles none of whose letters is lacking: a look costs less than squeezing a long text."""
+        return [
             needle
             for needle, letters in self._letters
             if all(lower in data or upper in data for lower, upper in letters)
         ]
-        if not possible:
-            return False
-        squeezed = data.lower().translate(None, _DROPPED)
-        return any(needle in squeezed for needle in possible)
 
     def _decodings(self, data: bytes) -> Iterator[bytes]:
+        seen: set[tuple[object, bytes]] = set()  # a long path stands in a text with its slashes and without
         for run in islice(_RUNS.runs(data, self.shortest), MAX_RUNS):
-            seen: set[tuple[object, bytes]] = set()
             # A run of letters and digits is the same in both alphabets of base64, the last two.
             for find, decode in self.decoders[:-1] if run.isalnum() else self.decoders:
                 for part in find(run):
