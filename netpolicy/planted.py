@@ -21,7 +21,7 @@ MIN_SECRET = 8  # letters and digits; shorter ones would be found everywhere
 MAX_LAYERS = 3
 MAX_RUNS = 200
 MAX_REMEMBERED = 4096  # characters
-LONG = 2048  # bytes
+LONG = 512  # bytes
 
 PRIVATE_KEY = re.compile(r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY-----")
 _ESCAPE = re.compile(rb"\\u([0-9a-fA-F]{4})")
