@@ -1,13 +1,14 @@
 import base64
 import codecs
 import gzip
+import re
 from urllib.parse import quote
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netpolicy.planted import Planted
+from netpolicy.planted import LONG, Planted, _Alphabet
 
 SECRET = "PLANTED-Key-0123456789abcdefXYZ"
 FINDER = Planted((SECRET,))
@@ -62,6 +63,31 @@ def test_without_secrets_nothing_is_found() -> None:
 @given(st.binary(max_size=40), st.binary(max_size=40))
 def test_base64_hides_it_at_no_offset(before: bytes, after: bytes) -> None:
     assert FINDER.found(base64.b64encode(before + RAW + after).decode())
+
+
+@given(st.binary(max_size=40), st.binary(max_size=40))
+def test_base32_hides_it_at_no_offset(before: bytes, after: bytes) -> None:
+    assert FINDER.found(base64.b32encode(before + RAW + after).decode().lower().rstrip("="))
+
+
+@pytest.mark.parametrize("place", [0, 1, LONG * 3, LONG * 12])
+def test_it_hides_at_no_place_of_a_long_text(place: int) -> None:
+    noise = bytes(range(256)) * (LONG // 10)
+    hidden = noise[:place] + b" " + base64.b64encode(RAW) + b" " + noise[place:]
+    assert FINDER.found(hidden.decode("latin-1"))
+    assert not FINDER.found(noise.decode("latin-1"))
+
+
+@given(
+    st.lists(st.sampled_from([b"a", b"ab0", b" ", b".", b"B" * 9, b"x" * 31, b"\xff"]), max_size=60),
+    st.integers(8, 50),
+    st.sampled_from([1, LONG]),
+)
+def test_runs_are_found_whole_and_in_order(parts: list[bytes], shortest: int, times: int) -> None:
+    data = b"".join(parts) * times
+    wanted = re.findall(rb"[a-zA-Z0-9]{%d,}" % shortest, data)
+    letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+    assert list(_Alphabet(letters).runs(data, shortest)) == wanted
 
 
 @given(st.text(max_size=200))
