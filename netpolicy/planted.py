@@ -41,15 +41,16 @@ class _Alphabet:
         self._or_space = bytes(code if here else _SPACE for code, here in enumerate(within))
         self._marked = bytes(within)
 
-    def runs(self, data: bytes, shortest: int) -> Iterator[bytes]:
-        """Whole runs of at least `shortest` characters.
+    def runs(self, data: bytes, shortest: int) -> Iterable[bytes]:
+        """Whole runs of at least `shortest` characters; () where a first look tells that there is none.
 
         Such a run covers that many places in a row, so of every `_STRIDE` one: most texts, and noise, are
         told by looking only there.
         """
-        if _in_a_row(data[_STRIDE - 1 :: _STRIDE].translate(self._marked), shortest // _STRIDE):
-            for match in _long(shortest).finditer(b" " + data.translate(self._or_space)):
-                yield match[0][1:]
+        if not _in_a_row(data[_STRIDE - 1 :: _STRIDE].translate(self._marked), shortest // _STRIDE):
+            return ()
+        spaced = b" " + data.translate(self._or_space)
+        return (match[0][1:] for match in _long(shortest).finditer(spaced))
 
 
 def _in_a_row(marks: bytes, wanted: int) -> bool:
@@ -153,9 +154,8 @@ class Planted:
             return False
         if b"%" in data and (plain := unquote_to_bytes(data)) != data:
             return self._within(plain, layers)
-        if len(data) < self.shortest:
-            return False
-        return any(self._within(inner, layers - 1) for inner in self._decodings(data))
+        runs = _RUNS.runs(data, self.shortest) if len(data) >= self.shortest else ()
+        return bool(runs) and any(self._within(inner, layers - 1) for inner in self._decodings(runs))
 
     def _plainly(self, data: bytes) -> bool:
         if len(data) < self._least:
@@ -174,9 +174,9 @@ class Planted:
             if all(lower in data or upper in data for lower, upper in letters)
         ]
 
-    def _decodings(self, data: bytes) -> Iterator[bytes]:
+    def _decodings(self, runs: Iterable[bytes]) -> Iterator[bytes]:
         seen: set[tuple[object, bytes]] = set()  # a long path stands in a text with its slashes and without
-        for run in islice(_RUNS.runs(data, self.shortest), MAX_RUNS):
+        for run in islice(runs, MAX_RUNS):
             # A run of letters and digits is the same in both alphabets of base64, the last two.
             for find, decode in self.decoders[:-1] if run.isalnum() else self.decoders:
                 for part in find(run):
