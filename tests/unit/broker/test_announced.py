@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from sekisho.broker import callers, commands, settings
@@ -18,7 +19,8 @@ from sekisho.broker.door import Door
 from sekisho.broker.remembered import MOST, SETTLED, Configs, NeedsTime, NotedFiles, Remembered
 from sekisho.broker.state import SessionState, load_state
 from sekisho.core.action import Action, Effect
-from sekisho.core.policy import BUILTIN
+from sekisho.core.gate import Gate
+from sekisho.core.policy import BUILTIN, Tool
 from shim import protocol
 from shim.protocol import Answer, Asked, Run
 from tests.support.git import run_git
@@ -176,6 +178,15 @@ def test_what_does_more_than_read_is_judged_each_time(
 ) -> None:
     told(state, frame(*argv), frame(*argv))
     assert looks.count(argv) >= 2
+
+
+def test_a_read_that_a_rule_calls_a_write_is_judged_each_time(
+    state: SessionState, looks: list[tuple[str, ...]]
+) -> None:
+    rule = Tool(name="cat", type="write", gate=Gate.AUTO, reversible=True, checkable=True)
+    ruled = msgspec.structs.replace(state, policy=msgspec.structs.replace(BUILTIN, tool=(rule,)))
+    told(ruled, frame("cat", "a.txt"), frame("cat", "a.txt"))
+    assert looks == [("cat", "a.txt")] * 2
 
 
 def test_another_command_sees_a_changed_setting(state: SessionState, clone: Path) -> None:
