@@ -25,6 +25,7 @@ LONG = 512  # bytes
 
 PRIVATE_KEY = re.compile(r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY-----")
 _ESCAPE = re.compile(rb"\\u([0-9a-fA-F]{4})")
+_QUOTED = re.compile(rb"%[0-9a-fA-F]{2}")
 _KEPT = (string.ascii_lowercase + string.digits).encode()
 _DROPPED = bytes(code for code in range(256) if code not in _KEPT)
 
@@ -152,8 +153,8 @@ class Planted:
             return True
         if layers <= 0:
             return False
-        if b"%" in data and (plain := unquote_to_bytes(data)) != data:
-            return self._within(plain, layers)
+        if _QUOTED.search(data):
+            return self._within(unquote_to_bytes(data), layers)
         runs = _RUNS.runs(data, self.shortest) if len(data) >= self.shortest else ()
         return bool(runs) and any(self._within(inner, layers - 1) for inner in self._decodings(runs))
 
