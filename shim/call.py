@@ -20,6 +20,7 @@ _LOCAL = Answers(reversible=True, reach=Reach.SANDBOX, checkable=True)
 _DESTRUCTIVE = Answers(reversible=False, reach=Reach.SANDBOX)
 _EXTERNAL = Answers(reversible=False, reach=Reach.OUTSIDE, credential=Credential.WRITE)
 _UNKNOWN = Answers(reversible=False, reach=Reach.OUTSIDE)
+_MOST_WORDS = 50
 ANSWERS = {
     Effect.READ: _READ,
     Effect.LOCAL: _LOCAL,
@@ -32,13 +33,19 @@ ANSWERS = {
 
 @dataclass
 class Call:
-    """`argv[0]` is the tool's plain name. `stdin` None: nothing is known to be connected."""
+    """`argv[0]` is the tool's plain name. `stdin` None: nothing is known to be connected.
+
+    Rules speak of the words as they were `written`, and of those that are left (`plain`) without options
+    that hide the verb, where a handler has taken them apart.
+    """
 
     argv: list[str]
     state: State
     stdin: str | None
     walker: Walker
     judge: "Judge"
+    written: Sequence[str] = ()
+    plain: Sequence[str] = ()
 
     @property
     def name(self) -> str:
@@ -70,9 +77,17 @@ class Call:
                 reason=reason,
                 code=code or f"{effect.value}-command",
                 answers=ANSWERS[effect],
-                detail={"argv": [shown(word) for word in self.argv[:50]], **detail},
+                detail={**self._words(), **detail},
             )
         )
+
+    def _words(self) -> dict[str, list[str]]:
+        """What rules about commands are asked with, see core.classify.spoken_of."""
+        written = self.written or self.argv
+        words = {"argv": [shown(word) for word in written[:_MOST_WORDS]]}
+        if self.plain and list(self.plain) != list(written):
+            words["plain"] = [shown(word) for word in self.plain[:_MOST_WORDS]]
+        return words
 
     def unknown(self, target: str, reason: str, *, code: str = "effect-unknown") -> None:
         self.does(Effect.UNKNOWN, target, reason, code=code)

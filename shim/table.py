@@ -16,6 +16,7 @@ from shim.verbs import fit, tokens
 def judge_by_table(call: Call, tool: Tool) -> str | None:
     """Notes the effects of the call."""
     parsed = parse(call.arguments, tool.spec())
+    call.plain = [call.name, *parsed.words]
     pattern, effect = _verb(tool, parsed)
     nested = next((one for one in tool.nested if one.verb == pattern), None)
     rest = [] if nested is None else after_words(call.arguments, tool, len(nested.verb.split()) + nested.skip)

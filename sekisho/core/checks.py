@@ -9,7 +9,7 @@ from sekisho.core.gate import Gate
 from sekisho.core.layout import KeyPath
 from sekisho.core.patterns import check_host, full_ref, ref_matches, split_port
 from sekisho.core.policy import NetworkRule, Policy, Rule, Tool
-from sekisho.core.rules import PRODUCTION, command_matches, request_matches
+from sekisho.core.rules import PRODUCTION, Spoken, command_matches, request_matches
 from sekisho.core.shape import all_keys
 
 _EXAMPLE = re.compile(r"(?P<method>[A-Z*-]+) (?P<scheme>https?)://(?P<host>[^/?#\s]+)(?P<path>/[^\s#]*)?")
@@ -130,7 +130,7 @@ def _commands(policy: Policy) -> Iterator[Finding]:
                 rule, 'a project script with gate = "auto" needs a digest', "it can be changed from inside"
             )
         for argv, wanted in _wanted(rule.examples.match, rule.examples.no_match):
-            if command_matches(rule, argv) is not wanted:
+            if command_matches(rule, Spoken(tuple(argv))) is not wanted:
                 yield Finding(rule, _failed(" ".join(argv), wanted))
 
 

@@ -25,6 +25,7 @@ from sekisho.core.policy import Command, NetworkRule, Policy, Rate, Tool
 from sekisho.core.rules import (
     PRODUCTION,
     Matching,
+    Spoken,
     command_rules,
     environments_of,
     network_rules,
@@ -69,10 +70,14 @@ def request_of(action: Action) -> Request | None:
     return Request(str(request.get("method", "")), host, known_port, str(request.get("path", "/")))
 
 
-def argv_of(action: Action) -> tuple[str, ...]:
-    """The argument list of an act, empty if it is no command."""
-    argv = action.detail.get("argv")
-    return tuple(map(str, argv)) if isinstance(argv, (list, tuple)) else ()
+def spoken_of(action: Action) -> Spoken:
+    """What rules about commands are asked with; empty if the act is no command."""
+    return Spoken(_words(action, "argv"), _words(action, "plain"))
+
+
+def _words(action: Action, key: str) -> tuple[str, ...]:
+    words = action.detail.get(key)
+    return tuple(map(str, words)) if isinstance(words, (list, tuple)) else ()
 
 
 def in_environment(action: Action, request: Request | None, policy: Policy) -> Classified:
@@ -88,12 +93,12 @@ def in_environment(action: Action, request: Request | None, policy: Policy) -> C
 
 def by_tool_rules(action: Action, policy: Policy) -> Classified:
     """The classification of `[[tool]]`; a called tool that nobody listed is a write."""
-    name, argv = action.detail.get("tool"), argv_of(action)
+    name, spoken = action.detail.get("tool"), spoken_of(action)
     if not isinstance(name, str):
         name = None
-    if name is None and not argv:
+    if name is None and not spoken.argv:
         return Classified(action=action)
-    matching = tool_rules(policy, name, argv)
+    matching = tool_rules(policy, name, spoken)
     if matching.all:
         return _by_tool(action, matching, named=name is not None)
     if name is None:
@@ -149,10 +154,10 @@ def _judged_elsewhere(action: Action) -> bool:
 
 def by_command_rules(action: Action, policy: Policy) -> Classified:
     """What `[[command]]` says; only a rule whose digest fits opens a command."""
-    argv = argv_of(action)
-    if not argv:
+    spoken = spoken_of(action)
+    if not spoken.argv:
         return Classified(action=action)
-    matching = command_rules(policy, argv)
+    matching = command_rules(policy, spoken)
     deciding = tuple(rule for rule in matching.deciding if _digest_fits(rule, action))
     report = _report(Matching(deciding, matching.all), deciding, "command-rule")
     auto = bool(deciding) and all(rule.gate is Gate.AUTO for rule in deciding)

@@ -70,20 +70,41 @@ def push_rules(policy: Policy, ref: str, remote: str) -> Matching[PushRule]:
     )
 
 
-def command_matches(rule: Command, argv: Sequence[str]) -> bool:
+class Spoken(msgspec.Struct, frozen=True, gc=False):
+    """The words of a command as written, and without the options that hide its verb, where that differs.
+
+    `git -C elsewhere clean` is no `git clean` to a rule that loosens, but it is one to a rule that tightens.
+    """
+
+    argv: tuple[str, ...] = ()
+    plain: tuple[str, ...] = ()
+
+
+_NO_COMMAND = Spoken()
+
+
+def command_matches(rule: Command, spoken: Spoken) -> bool:
     """Whether a rule speaks about a command; what loosens fits the whole command only."""
-    return argv_matches(rule.match, argv, whole=rule.gate is Gate.AUTO)
+    if rule.gate is Gate.AUTO:
+        return argv_matches(rule.match, spoken.argv, whole=True)
+    return _begins(rule.match, spoken)
 
 
-def command_rules(policy: Policy, argv: Sequence[str]) -> Matching[Command]:
+def _begins(words: Sequence[str], spoken: Spoken) -> bool:
+    return any(argv_matches(words, argv, whole=False) for argv in (spoken.argv, spoken.plain))
+
+
+def command_rules(policy: Policy, spoken: Spoken) -> Matching[Command]:
     """Rules about a command: the one with more words counts first."""
+    if not policy.command:
+        return Matching((), ())
     return _select(
-        (rule for rule in policy.command if command_matches(rule, argv)),
+        (rule for rule in policy.command if command_matches(rule, spoken)),
         lambda rule: (len(rule.match), *sorted((specificity(word) for word in rule.match), reverse=True)),
     )
 
 
-def tool_rules(policy: Policy, name: str | None, argv: Sequence[str] = ()) -> Matching[Tool]:
+def tool_rules(policy: Policy, name: str | None, spoken: Spoken = _NO_COMMAND) -> Matching[Tool]:
     """Rules about an MCP tool by its name, or about a command by its first words.
 
     The name may be an agent's (`mcp__crm__search`) or the wire's (`search`), which tells no server:
@@ -92,7 +113,9 @@ def tool_rules(policy: Policy, name: str | None, argv: Sequence[str] = ()) -> Ma
 
     def speaks(rule: Tool) -> bool:
         if name is None:
-            return argv_matches(rule.name.split(), argv, whole=False)
+            words = rule.name.split()
+            loosens = rule.type == "read" and not rule.sensitive
+            return argv_matches(words, spoken.argv, whole=False) if loosens else _begins(words, spoken)
         return name_matches(rule.name, name) or _wire_name(rule.name) == name
 
     def rank(rule: Tool) -> tuple[Any, ...]:

@@ -30,6 +30,7 @@ def node_manager(call: Call) -> str | None:
     if parsed.has("--script-shell", "--node-options", "--globalconfig", "--userconfig"):
         call.unknown(call.name, "another program or file decides", code="environment")
     words = parsed.words
+    call.plain = [call.name, *words]
     verb = words[0] if words else ""
     if parsed.has("--help", "--version", "-v", "-h") and not _after_run(words):
         call.does(Effect.READ, call.name, "prints help")

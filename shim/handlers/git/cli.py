@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from dataclasses import replace
 
 from sekisho.core.action import Effect
 from shim.call import Call, Handler
@@ -46,7 +47,7 @@ def _git(call: Call, arguments: list[str], outer: dict[str, str], depth: int) ->
     for folder in parsed.all("-C", "--work-tree"):
         call.state.cwd, before = call.state.resolve(folder), call.state.cwd
         if call.state.cwd != before:
-            moved = Call(["git", *rest], call.state.copy(), call.stdin, call.walker, call.judge)
+            moved = replace(call, state=call.state.copy())
             call.state.cwd = before
             call = moved
     _run_by_settings(call, verb, settings)
@@ -65,7 +66,8 @@ def _verb(call: Call, verb: str, rest: list[str], settings: dict[str, str], dept
     function = VERBS.get(verb)
     if function is not None:
         _run_by_options(call, verb, rest)
-        function(Call([verb, *rest], call.state, call.stdin, call.walker, call.judge), rest)
+        written, plain = call.written or call.argv, ["git", verb, *rest]
+        function(replace(call, argv=[verb, *rest], written=written, plain=plain), rest)
         return None
     alias = settings.get(f"alias.{verb}".lower())
     if alias is None or depth > _MAX_ALIASES:
@@ -192,8 +194,7 @@ def _run_by_options(call: Call, verb: str, rest: list[str]) -> None:
 def git_program(call: Call) -> str | None:
     """`git-VERB` as a program of its own, as in git's exec path."""
     verb = call.name.removeprefix("git-")
-    inner = Call(["git", verb, *call.arguments], call.state, call.stdin, call.walker, call.judge)
-    return git(inner)
+    return git(replace(call, argv=["git", verb, *call.arguments], written=call.argv))
 
 
 HANDLERS: dict[str, Handler] = {

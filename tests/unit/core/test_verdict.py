@@ -399,6 +399,36 @@ def test_command(argv: list[str], digest: str | None, verdict: Verdict) -> None:
     assert judge(action, project(COMMANDS)).verdict is verdict
 
 
+@pytest.mark.parametrize(
+    "gate, argv, matches",
+    [
+        ("never", ["git", "clean", "-n"], True),
+        ("never", ["git", "-C", "elsewhere", "clean"], True),
+        ("human", ["git", "-C", "elsewhere", "clean"], True),
+        ("auto", ["git", "-C", "elsewhere", "clean"], False),
+        ("auto", ["git", "clean", "-n"], False),
+        ("auto", ["git", "clean"], True),
+        ("never", ["git", "log", "clean"], False),
+    ],
+)
+def test_options_before_the_verb_hide_it_from_no_rule_that_tightens(
+    gate: str, argv: list[str], matches: bool
+) -> None:
+    policy = project(f'[[command]]\nmatch = ["git", "clean"]\ngate = "{gate}"')
+    verb = next(n for n, word in enumerate(argv) if word in ("clean", "log"))
+    detail = {"argv": argv, "plain": ["git", *argv[verb:]]}
+    told = judge(act(Effect.DESTRUCTIVE, "git.clean", answers=INSIDE, detail=detail), policy, SAVED)
+    assert any(rule.rule.startswith("command") or "git clean" in rule.rule for rule in told.rules) is matches
+
+
+@pytest.mark.parametrize("type_, held", [("write", True), ("read", False)])
+def test_a_tool_that_is_a_write_is_one_behind_options_too(type_: str, held: bool) -> None:
+    policy = project(f'[[tool]]\nname = "kubectl scale"\ntype = "{type_}"')
+    detail = {"argv": ["kubectl", "-n", "x", "scale"], "plain": ["kubectl", "scale"]}
+    decision = judge(act(Effect.LOCAL, "shell", answers=INSIDE, detail=detail), policy, SAVED)
+    assert (decision.verdict is Verdict.HOLD) is held
+
+
 def test_command_s_own_way_is_named() -> None:
     action = act(Effect.UNKNOWN, "shell", answers=INSIDE, detail={"argv": ["./deploy.sh", "staging"]})
     assert judge(action, project(COMMANDS), SAVED).instead == "see docs/deploy.md"

@@ -180,3 +180,22 @@ def test_a_push_after_anything_readable_is_external(command: str) -> None:
     after = observe_shell(f"{command}\ngit push", SANDBOX)
     if before.code not in ("unreadable-shell", FAULT) and "exit" not in command and "<<" not in command:
         assert after.effect in (Effect.EXTERNAL, Effect.UNKNOWN)
+
+
+@pytest.mark.parametrize(
+    "argv, plain",
+    [
+        (("git", "status"), None),
+        (("git", "-C", "/tmp", "clean", "-fd"), ["git", "clean", "-fd"]),
+        (("git", "-c", "alias.st=status -s", "st"), ["git", "status", "-s"]),
+        (("git-push", "origin"), ["git", "push", "origin"]),
+        (("kubectl", "-n", "prod", "delete", "pod", "x"), ["kubectl", "delete", "pod", "x"]),
+        (("npm", "--tag", "next", "publish"), ["npm", "publish"]),
+    ],
+)
+def test_rules_get_the_words_as_written_and_those_behind_options(
+    argv: tuple[str, ...], plain: list[str] | None
+) -> None:
+    detail = observe(argv, Context(cwd="/work")).detail
+    assert detail["argv"] == [*argv]
+    assert detail.get("plain") == plain
