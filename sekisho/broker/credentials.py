@@ -1,9 +1,11 @@
 """The person's credentials, fetched outside at the moment they are needed."""
 
+import asyncio
 import os
 import shlex
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from time import monotonic
 from typing import NamedTuple
 
 from netpolicy.presets import shipped
@@ -12,6 +14,7 @@ from sekisho.core.patterns import host_matches, most_specific, specificity, spli
 from sekisho.core.policy import CredentialEntry, Model, Policy
 
 TIMEOUT = 20.0
+KEPT = 60.0  # seconds for which reads use what a command told
 SHORTEST_SECRET = 12  # characters; a shorter text is found in innocent requests
 # Where a provider's clients put the key; None is `Authorization: Bearer`.
 _KEY_HEADERS = {"anthropic": "x-api-key", "gemini": "x-goog-api-key"}
@@ -69,9 +72,9 @@ def entry_for(policy: Policy, place: Place, *, use: Iterable[str]) -> Credential
     return best[0] if best else None
 
 
-def header_of(entry: CredentialEntry) -> tuple[str, str]:
+def header_of(entry: CredentialEntry, fetched: Callable[[str], str] = fetch) -> tuple[str, str]:
     """The header that carries a credential (RFC 6750, RFC 7617). Raises CredentialError."""
-    value = fetch(entry.value)
+    value = fetched(entry.value)
     if entry.scheme == "none":
         return entry.header, value
     if entry.scheme == "basic":
@@ -81,23 +84,67 @@ def header_of(entry: CredentialEntry) -> tuple[str, str]:
     return entry.header, f"{entry.scheme.capitalize()} {value}"
 
 
-def model_header(model: Model) -> tuple[str, str]:
+def model_header(model: Model, fetched: Callable[[str], str] = fetch) -> tuple[str, str]:
     """The header with a model provider's key. Raises CredentialError."""
-    key = fetch(model.key)
+    key = fetched(model.key)
     name = _KEY_HEADERS.get(model.provider)
     return (name, key) if name else ("Authorization", f"Bearer {key}")
 
 
-def for_read(policy: Policy, place: Place, action: Action) -> tuple[tuple[str, str], ...]:
-    """The header that a free request gets from the policy, if any. Raises CredentialError."""
+def for_read(policy: Policy, place: Place, action: Action) -> Model | CredentialEntry | None:
+    """What the policy gives a free request, if anything."""
     if action.effect is Effect.MODEL:
         preset = shipped().find(place.host)
         provider = preset.provider if preset is not None else None
         for model in policy.network.model:
             if _serves(model, provider, place):
-                return (model_header(model),)
-    entry = entry_for(policy, place, use=("read",))
-    return () if entry is None else (header_of(entry),)
+                return model
+    return entry_for(policy, place, use=("read",))
+
+
+def secret_of(given: Model | CredentialEntry) -> str:
+    """Where its value comes from: `env:NAME` or `cmd:ARGV`."""
+    return given.key if isinstance(given, Model) else given.value
+
+
+class Secrets:
+    """What commands told, for the reads of one gatekeeper: asked beside its loop, and kept for a while."""
+
+    def __init__(self, now: Callable[[], float] = monotonic) -> None:
+        self._now = now
+        self._told: dict[str, tuple[float, str | CredentialError]] = {}
+        self._one = asyncio.Lock()
+
+    def header(self, given: Model | CredentialEntry) -> tuple[str, str]:
+        """The header for a free request. Raises CredentialError."""
+        if isinstance(given, Model):
+            return model_header(given, self._value)
+        return header_of(given, self._value)
+
+    def awaited(self, given: Model | CredentialEntry) -> bool:
+        """Whether a command has to be asked first."""
+        secret = secret_of(given)
+        return secret.startswith("cmd:") and self._now() >= self._told.get(secret, (0.0, ""))[0]
+
+    async def ask(self, given: Model | CredentialEntry) -> None:
+        """Ask it; that it failed is kept, too."""
+        secret = secret_of(given)
+        async with self._one:
+            if not self.awaited(given):  # another read has asked meanwhile
+                return
+            try:
+                told: str | CredentialError = await asyncio.to_thread(fetch, secret)
+            except CredentialError as error:
+                told = error
+            self._told[secret] = self._now() + KEPT, told
+
+    def _value(self, secret: str) -> str:
+        if not secret.startswith("cmd:"):
+            return fetch(secret)
+        told = self._told[secret][1]
+        if isinstance(told, CredentialError):
+            raise told
+        return told
 
 
 def _serves(model: Model, provider: str | None, place: Place) -> bool:

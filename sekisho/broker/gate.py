@@ -26,6 +26,7 @@ from sekisho.broker.state import SessionState, is_own
 from sekisho.broker.waiting import OVER, Wait, Waiting
 from sekisho.core.action import Action, Effect
 from sekisho.core.lifecycle import State
+from sekisho.core.policy import CredentialEntry, Model
 from sekisho.core.refusal import Refusal, gate_broken, of_decision, standard
 from sekisho.core.verdict import TELEMETRY, Decision, Verdict, judge
 from sekisho.store.errors import StoreBroken
@@ -81,8 +82,8 @@ class Gate:
         decision = judge(seen, state.policy, state.context)
         if (unfit := toolcalls.unfit(state.policy, state.schemas, whole.body or b"", decision)) is not None:
             return self._deny(state, whole, unfit)
-        if self._needs_login(state, whole, decision):
-            await state.logins.ask(request.scheme, _authority(request))
+        if decision.verdict is Verdict.ALLOW:
+            await self._asked(state, whole, decision.action)
         if (answered := self._at_once(state, whole, decision)) is not None:
             return answered
         if decision.verdict is Verdict.ALLOW:
@@ -134,7 +135,7 @@ class Gate:
         if (
             decision.verdict is Verdict.HOLD
             or action.effect in CHANGING
-            or self._needs_login(state, request, decision)
+            or self._must_ask(state, request, action)
         ):
             return None
         if action.verb == "git.push-probe":
@@ -157,10 +158,22 @@ class Gate:
         past = self._meter.refused(state.id, state.world, request, decision, own=own)
         return None if past is None else self._deny(state, request, past)
 
-    def _needs_login(self, state: SessionState, request: Request, decision: Decision) -> bool:
-        """Whether a fetch from the person's own remote still waits for the helpers to be asked."""
-        action = decision.action
-        return _remote(state, request, action) is not None and self._login_of(state, request, action) is None
+    def _must_ask(self, state: SessionState, request: Request, action: Action) -> bool:
+        """Whether a read still waits for what the person's helpers or commands tell."""
+        if _remote(state, request, action) is not None and self._login_of(state, request, action) is None:
+            return True
+        given = _given(state, request, action)
+        return given is not None and state.secrets.awaited(given)
+
+    async def _asked(self, state: SessionState, request: Request, action: Action) -> None:
+        """Ask for it."""
+        if not self._must_ask(state, request, action):
+            return
+        given = _given(state, request, action)
+        if given is not None and state.secrets.awaited(given):
+            await state.secrets.ask(given)
+        if _remote(state, request, action) is not None:
+            await state.logins.ask(request.scheme, _authority(request))
 
     def _login(self, state: SessionState, request: Request, action: Action) -> tuple[tuple[str, str], ...]:
         return self._login_of(state, request, action) or ()
@@ -173,9 +186,10 @@ class Gate:
 
     def _pass(self, state: SessionState, request: Request, action: Action) -> Pass | Refuse:
         try:
-            place = credentials.Place(request.scheme, request.host, request.port)
-            given = credentials.for_read(state.policy, place, action)
-            return Pass(headers=given or self._login(state, request, action))
+            given = _given(state, request, action)
+            if given is None:
+                return Pass(headers=self._login(state, request, action))
+            return Pass(headers=(state.secrets.header(given),))
         except credentials.CredentialError as error:
             refusal = gate_broken(f"{request.method} {request.url}", str(error))
             return Refuse(reply=refusal_reply(refusal, request))
@@ -286,6 +300,15 @@ def _remote(state: SessionState, request: Request, action: Action) -> SplitResul
         return None
     remote = urlsplit(action.target)
     return remote if remote.scheme in ("http", "https") and is_own(state, action.target) else None
+
+
+def _given(state: SessionState, request: Request, action: Action) -> Model | CredentialEntry | None:
+    """What the policy gives a read."""
+    network = state.policy.network
+    if not (network.credential or network.model):
+        return None
+    place = credentials.Place(request.scheme, request.host, request.port)
+    return credentials.for_read(state.policy, place, action)
 
 
 def _authority(request: Request) -> str:

@@ -35,6 +35,7 @@ class SessionState(msgspec.Struct, frozen=True, kw_only=True):
     transport: Transport
     roots: bytes
     logins: Logins
+    secrets: credentials.Secrets
     schemas: dict[str, Any] = {}
 
     @property
@@ -80,6 +81,7 @@ def load_state(config: SessionConfig) -> SessionState:
         transport=Transport(resolve=policy.network.resolve, ca=hashlib.sha256(roots).hexdigest()),
         roots=roots,
         logins=Logins(config.project),
+        secrets=credentials.Secrets(),
         schemas=toolcalls.pin(policy, Path(config.folder)),
     )
 

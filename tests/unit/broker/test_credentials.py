@@ -1,5 +1,8 @@
 """The person's credentials are fetched outside, for the hosts and uses that the policy names."""
 
+import asyncio
+from pathlib import Path
+
 import pytest
 
 from sekisho.broker import credentials
@@ -85,3 +88,40 @@ def test_each_scheme_has_its_header(
     text = f'version = 1\n[[network.credential]]\nhost = "a.test"\nvalue = "env:S"\nscheme = "{scheme}"\n'
     entry: CredentialEntry = parse(text + (f'user = "{user}"\n' if user else ""), "p").network.credential[0]
     assert credentials.header_of(entry) == ("Authorization", header)
+
+
+def test_a_command_is_asked_once_for_reads_that_come_together(tmp_path: Path) -> None:
+    asked = tmp_path / "asked"
+    entry = _entry(f"cmd:sh -c 'echo x >>{asked}; echo told'")
+    clock = iter([0.0] * 5 + [credentials.KEPT - 1, credentials.KEPT + 1])
+    secrets = credentials.Secrets(lambda: next(clock))
+
+    async def together() -> None:
+        await asyncio.gather(secrets.ask(entry), secrets.ask(entry))
+
+    assert secrets.awaited(entry)
+    asyncio.run(together())
+    assert secrets.header(entry) == ("Authorization", "Bearer told")
+    assert asked.read_text() == "x\n"
+    assert not secrets.awaited(entry)
+    assert not secrets.awaited(entry)
+    assert secrets.awaited(entry)
+
+
+def test_a_failure_is_kept_as_long_as_an_answer() -> None:
+    entry, secrets = _entry("cmd:false"), credentials.Secrets()
+    asyncio.run(secrets.ask(entry))
+    assert not secrets.awaited(entry)
+    with pytest.raises(CredentialError, match="status 1"):
+        secrets.header(entry)
+
+
+def test_a_variable_needs_no_asking(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("S", "s")
+    entry, secrets = _entry("env:S"), credentials.Secrets()
+    assert not secrets.awaited(entry)
+    assert secrets.header(entry) == ("Authorization", "Bearer s")
+
+
+def _entry(value: str) -> CredentialEntry:
+    return CredentialEntry(host="a.test", value=value, use="read")

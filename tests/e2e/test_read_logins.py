@@ -1,0 +1,50 @@
+"""Logins for reads: the person's commands are asked outside, and the agent never holds what they tell."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.world import World
+from tests.support.needs import needs
+
+pytestmark = [pytest.mark.sandbox, needs("bwrap", "git", "curl")]
+
+READS = """
+for number in 1 2 3; do curl -sS -o /dev/null -w '%{http_code}\\n' https://api.test/r$number & done; wait
+curl -sS -o /dev/null -w '%{http_code}\\n' https://api.github.com/r
+env | grep -c told-by-a-command
+"""
+
+
+def policy_with(world: World, folder: Path, value: str) -> Path:
+    """The world's policy and a login for reads of api.test."""
+    path = folder / "sekisho.toml"
+    login = f'[[network.credential]]\nhost = "api.test"\nvalue = "{value}"\nuse = "read"\n'
+    path.write_text(world.policy.read_text() + login)
+    return path
+
+
+def _login(request: dict[str, Any]) -> str | None:
+    return next((value for name, value in request["headers"] if name.lower() == "authorization"), None)
+
+
+def test_a_command_is_asked_once_and_only_its_host_gets_the_login(world: World, tmp_path: Path) -> None:
+    asked = tmp_path / "asked"
+    command = tmp_path / "ask"
+    command.write_text(f"#!/bin/sh\necho x >>{asked}\nsleep 0.5\necho told-by-a-command\n")
+    command.chmod(0o700)
+    session = world.run(READS, "--policy", policy_with(world, tmp_path, f"cmd:{command}"))
+    assert session.out.split() == ["200"] * 4 + ["0"]
+    assert asked.read_text() == "x\n"
+    seen = world.upstream.journal.requests(name="api.test")[-3:]
+    assert [_login(r) for r in seen] == ["Bearer told-by-a-command"] * 3
+    (other,) = [r for r in world.upstream.journal.requests(name="api.github.com") if r["path"] == "/r"]
+    assert _login(other) is None
+
+
+def test_a_command_that_fails_closes_its_host_and_no_other(world: World, tmp_path: Path) -> None:
+    before = len(world.upstream.journal.requests(name="api.test"))
+    session = world.run(READS, "--policy", policy_with(world, tmp_path, "cmd:false"))
+    assert session.out.split() == ["403"] * 3 + ["200", "0"]
+    assert len(world.upstream.journal.requests(name="api.test")) == before
