@@ -21,17 +21,18 @@ from netpolicy.proxy.proxy import Proxy
 from netpolicy.proxy.resolver import Resolver
 from netpolicy.proxy.settings import Settings, direct
 from sandbox.network import local_name
-from sekisho.broker import carrying, finish, inplace_guard, notes, outbox
+from sekisho.broker import carrying, inplace_guard
 from sekisho.broker.announced import Announcements, Guard
 from sekisho.broker.checkpoints import Checkpoints
-from sekisho.broker.config import READY, STOP, Hello, decode_hello
 from sekisho.broker.deliver import deliver
 from sekisho.broker.door import Door
 from sekisho.broker.gate import Gate
-from sekisho.broker.kept import subject_of
 from sekisho.broker.secrets_guard import SecretsGuard
 from sekisho.broker.state import SessionState, load_state
 from sekisho.broker.testwatch import TestWatch
+from sekisho.session import finish, notes, outbox
+from sekisho.session.config import READY, STOP, Hello, decode_hello
+from sekisho.session.kept import subject_of
 from sekisho.store.errors import StoreBroken
 from sekisho.store.sessions import SessionFolder
 from sekisho.store.store import Store

@@ -12,11 +12,11 @@ from typing import Any
 
 from sandbox.checkpoint.model import Checkpoint, CheckpointError, covers
 from sandbox.checkpoint.taking import take
-from sekisho.broker.kept import known, store_of, subject_of
 from sekisho.broker.state import SessionState
 from sekisho.core.action import Action, Effect
 from sekisho.core.display import one_line
 from sekisho.core.refusal import Refusal, standard
+from sekisho.session.kept import known, store_of, subject_of
 from shim.protocol import Asked
 
 CODE = "destructive"

@@ -6,14 +6,16 @@ import re
 from pathlib import Path
 
 from sandbox.environment import NO_ASKPASS_PATH, NO_EDITOR_PATH
-from sekisho.broker import artifact, evidence, testshown, testtrees
-from sekisho.broker.artifact import CommandAct
+from sekisho.broker import evidence
 from sekisho.broker.holding import put
 from sekisho.broker.state import SessionState
 from sekisho.core.action import Action, Effect
 from sekisho.core.display import one_line
 from sekisho.core.lifecycle import State
 from sekisho.core.verdict import Decision
+from sekisho.sending import artifact
+from sekisho.sending.artifact import CommandAct
+from sekisho.session import testshown, testtrees
 from sekisho.store.errors import LedgerError
 from sekisho.store.holds import Hold
 from sekisho.store.store import Store

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from sekisho.broker.door import Door
-from sekisho.broker.outbox import DECISIONS
 from sekisho.core.lifecycle import State
+from sekisho.session.outbox import DECISIONS
 from sekisho.store.errors import StoreBroken
 from sekisho.store.files import write_atomic
 from sekisho.store.holds import Hold

@@ -9,9 +9,9 @@ from typing import Any
 
 from sandbox.workspace.hold_repo import HeldPush, HeldRef
 from sandbox.workspace.scanning import Finding
-from sekisho.broker.artifact import HttpAct
 from sekisho.core.action import Action, Credential, Reach, Stakes
 from sekisho.core.verdict import Decision
+from sekisho.sending.artifact import HttpAct
 
 BODY_SHOWN = 64 * 1024  # bytes of a body that are shown; the digest covers all of it
 

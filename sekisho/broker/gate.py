@@ -16,7 +16,7 @@ from netpolicy.observe import NeedBody, observe
 from netpolicy.ports import Attempt, Begin, Body, Collect, Pass, Refuse, Reply
 from netpolicy.request import Request
 from netpolicy.signed import signature
-from sekisho.broker import carrying, credentials, holding, live, pushing, toolcalls
+from sekisho.broker import carrying, holding, live, pushing, toolcalls
 from sekisho.broker.decided import told
 from sekisho.broker.door import Door
 from sekisho.broker.holding import Held
@@ -29,6 +29,7 @@ from sekisho.core.lifecycle import State
 from sekisho.core.policy import CredentialEntry, Model
 from sekisho.core.refusal import Refusal, gate_broken, of_decision, standard
 from sekisho.core.verdict import TELEMETRY, Decision, Verdict, judge
+from sekisho.sending import credentials
 from sekisho.store.errors import StoreBroken
 from sekisho.store.holds import Hold
 from sekisho.store.records import draft

@@ -12,8 +12,7 @@ import msgspec
 
 from netpolicy.ports import Body, Reply
 from netpolicy.request import Request
-from sekisho.broker import artifact, evidence, rehearsal, rereading, testshown
-from sekisho.broker.artifact import Act
+from sekisho.broker import evidence, rehearsal
 from sekisho.broker.decided import told
 from sekisho.broker.replies import refusal_reply
 from sekisho.broker.state import SessionState
@@ -22,6 +21,9 @@ from sekisho.core.lifecycle import State
 from sekisho.core.refusal import Refusal, of_decision, standard
 from sekisho.core.repeats import body_digest, fingerprint
 from sekisho.core.verdict import Decision, Verdict
+from sekisho.sending import artifact, rereading
+from sekisho.sending.artifact import Act
+from sekisho.session import testshown
 from sekisho.store.holds import Hold
 from sekisho.store.records import draft
 from sekisho.store.store import Store

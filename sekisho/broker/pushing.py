@@ -20,16 +20,18 @@ from netpolicy.request import Request
 from sandbox.errors import EnclosureError
 from sandbox.workspace.hold_repo import HeldPush, PushRefused, receive
 from sandbox.workspace.model import Workspace, load
-from sekisho.broker import artifact, evidence, testshown
-from sekisho.broker.artifact import PushAct, RefUpdate
+from sekisho.broker import evidence
 from sekisho.broker.decided import told
-from sekisho.broker.execute import NotExecuted, execute, remote_now
 from sekisho.broker.holding import Held, decided_refusal, put, same_operation
 from sekisho.broker.state import SessionState, is_own
 from sekisho.core.action import Action, Effect
 from sekisho.core.lifecycle import State
 from sekisho.core.refusal import Refusal, git_reason, of_decision, standard, to_git_lines
 from sekisho.core.verdict import Decision, Verdict, judge
+from sekisho.sending import artifact
+from sekisho.sending.artifact import PushAct, RefUpdate
+from sekisho.sending.execute import NotExecuted, execute, remote_now
+from sekisho.session import testshown
 from sekisho.store.errors import LedgerError
 from sekisho.store.holds import Hold
 from sekisho.store.records import draft

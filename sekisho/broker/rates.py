@@ -12,21 +12,18 @@ from time import monotonic
 import msgspec
 
 from netpolicy import headers
-from netpolicy.presets import shipped
+from netpolicy.known import is_known
 from netpolicy.request import Request
 from netpolicy.world import World
 from sekisho.core.action import Action, Effect
 from sekisho.core.gate import Gate
 from sekisho.core.opinion import RateLimit
 from sekisho.core.policy import Policy
-from sekisho.core.rules import is_listed
 from sekisho.core.texts import TEXTS
 from sekisho.core.units import render_rate
 from sekisho.core.verdict import Decision, Verdict
 
 REMEMBERED = 4096  # distinct texts of a session and host that count only once
-# Of these the path names whose place it is, and whoever owns that is told of each request for it.
-_LET_BY_PATH = frozenset({"s3.amazonaws.com", "storage.googleapis.com", "proxy.golang.org", "sum.golang.org"})
 _NO_NEWS = frozenset({"host", "content-length", "date", "accept-encoding", "connection", "x-request-id"})
 
 
@@ -101,19 +98,6 @@ def domain(host: str) -> str:
         return host
     below_short = len(labels) > 2 and len(labels[-1]) == 2 and len(labels[-2]) <= 3
     return ".".join(labels[-3:] if below_short else labels[-2:])
-
-
-def is_known(world: World, request: Request) -> bool:
-    """Whether policy, the person's configuration or a preset names the host: no budget there."""
-    host, port = request.host.lower(), request.port
-    return (
-        world.profile(host, port) is not None
-        or is_listed(world.policy, host, port)
-        # Patterns of presets cover whole clouds, where anybody may rent a name.
-        or (
-            host in shipped().exact and host not in _LET_BY_PATH and request.scheme == "https" and port == 443
-        )
-    )
 
 
 class Meter:

@@ -8,13 +8,15 @@ import msgspec
 
 from netpolicy.world import World, of_policy
 from sandbox.saferead import read_file
-from sekisho.broker import credentials, settings, toolcalls
-from sekisho.broker.artifact import Transport
-from sekisho.broker.config import SessionConfig
-from sekisho.broker.logins import Logins
+from sekisho.broker import toolcalls
 from sekisho.core.policy import Policy
 from sekisho.core.remotes import remote_key
 from sekisho.core.verdict import Context
+from sekisho.sending import credentials
+from sekisho.sending.artifact import Transport
+from sekisho.sending.logins import Logins
+from sekisho.session import settings
+from sekisho.session.config import SessionConfig
 from sekisho.store.store import Store
 
 PURPOSE = "purpose.md"

@@ -13,8 +13,8 @@ from pathlib import Path
 import msgspec
 
 from sandbox.saferead import look, read_file
-from sekisho.broker.config import WORKSPACE
 from sekisho.broker.state import SessionState
+from sekisho.session.config import WORKSPACE
 from shim.protocol import Asked
 from shim.suites import Suite, suite
 

@@ -11,12 +11,13 @@ from collections.abc import Callable
 import msgspec
 
 from sandbox.checkpoint.model import Checkpoint
-from sekisho.broker import testcounts, testrunners, testtrees
+from sekisho.broker import testrunners
 from sekisho.broker.door import Door
 from sekisho.broker.state import SessionState
 from sekisho.broker.testrunners import Runner
-from sekisho.broker.testruns import KIND, Run
 from sekisho.core.display import one_line
+from sekisho.session import testcounts, testtrees
+from sekisho.session.testruns import KIND, Run
 from sekisho.store.errors import StoreBroken
 from sekisho.store.records import draft
 from shim import protocol

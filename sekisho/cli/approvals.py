@@ -159,7 +159,7 @@ def approve(
 
 
 def _execute(store: Store, hold: Hold, json: bool) -> None:
-    from sekisho.broker.execute import NotExecuted, execute
+    from sekisho.sending.execute import NotExecuted, execute
 
     try:
         outcome = execute(store, hold.id, interactive=sys.stdin.isatty())

@@ -56,8 +56,8 @@ def _own() -> Iterator[Check]:
 def _docker() -> Check:
     """Needed where a policy chooses it; one that cannot be read has a line of its own."""
     from sandbox.docker.checking import look
-    from sekisho.broker.settings import person_layer, pin, project_layer
     from sekisho.core.policy import BUILTIN
+    from sekisho.session.settings import person_layer, pin, project_layer
 
     project, policy = Path.cwd(), BUILTIN
     with contextlib.suppress(PolicyError):
@@ -137,7 +137,7 @@ def _runtime() -> str:
 
 
 def _policy() -> str:
-    from sekisho.broker.settings import person_layer, project_layer
+    from sekisho.session.settings import person_layer, project_layer
 
     person, project = person_layer(), project_layer(Path.cwd())
     return ", ".join(str(layer.path) for layer in (person, project) if layer) or "built in alone"

@@ -5,8 +5,8 @@ import os
 import sys
 from typing import TextIO
 
-from sekisho.broker.launch import Ended
 from sekisho.core.display import one_line
+from sekisho.session.launch import Ended
 
 ORDINARY = "the command ended"
 

@@ -91,7 +91,7 @@ def _header(text: str) -> list[str]:
 def _policy(file: Path | None) -> Policy:
     if file is None:
         return BUILTIN
-    from sekisho.broker.settings import person_layer, pin, read_layer
+    from sekisho.session.settings import person_layer, pin, read_layer
 
     try:
         return pin(person_layer(), read_layer(file)).policy

@@ -4,10 +4,10 @@ import getpass
 import sys
 from pathlib import Path
 
-from sekisho.broker.settings import Layer, Pinned, person_layer, pin, project_layer, read_layer
 from sekisho.cli.errors import USAGE, Trouble
 from sekisho.cli.show import block
 from sekisho.core.load import PolicyError
+from sekisho.session.settings import Layer, Pinned, person_layer, pin, project_layer, read_layer
 from sekisho.store.store import Store
 
 

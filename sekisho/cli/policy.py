@@ -7,13 +7,13 @@ from typing import Annotated
 
 import typer
 
-from sekisho.broker.settings import PROJECT_FILE, Layer, encode, read_layer
 from sekisho.cli.errors import USAGE, Trouble
 from sekisho.cli.opening import opened
 from sekisho.cli.policies import chosen_policy, unusable
 from sekisho.cli.run import top_level
 from sekisho.cli.show import block
 from sekisho.core.load import PolicyError
+from sekisho.session.settings import PROJECT_FILE, Layer, encode, read_layer
 
 app = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="Make, check, show and trust a project's policy."

@@ -19,9 +19,9 @@ from sekisho.store.store import Store
 
 if TYPE_CHECKING:
     from sandbox.errors import EnclosureError
-    from sekisho.broker.launch import Ended
-    from sekisho.broker.request import Request
-    from sekisho.broker.settings import Pinned
+    from sekisho.session.launch import Ended
+    from sekisho.session.request import Request
+    from sekisho.session.settings import Pinned
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -102,7 +102,7 @@ def run(
     _have_standard_descriptors()
     become_owner(Path.cwd())
     from sandbox.spec import Limits
-    from sekisho.broker.request import Request
+    from sekisho.session.request import Request
 
     project = top_level(Path.cwd())
     limits = Limits(
@@ -132,8 +132,8 @@ def run(
         )
         wanted = backend or pinned.policy.sandbox.backend
         ended = _run(store, request, wanted, image or pinned.policy.sandbox.image)
-    from sekisho.broker.signals import keeping
     from sekisho.cli.ending import report_end
+    from sekisho.session.signals import keeping
 
     with keeping():
         report_end(ended, json=json)
@@ -165,8 +165,8 @@ def _run(store: Store, request: "Request", wanted: str, image: str | None) -> "E
     from sandbox.backend import bwrap_hindrance
     from sandbox.errors import EnclosureError
     from sandbox.workspace.model import WorkspaceError
-    from sekisho.broker.launch import run as run_session
-    from sekisho.broker.signals import Interrupted
+    from sekisho.session.launch import run as run_session
+    from sekisho.session.signals import Interrupted
 
     try:
         if wanted != "auto" or image is not None:

@@ -167,7 +167,7 @@ def report(session: SessionId) -> None:
 
 def _said(record: Record) -> str:
     """A record in a line: its subject, for a test run with what came of it."""
-    from sekisho.broker import testruns
+    from sekisho.session import testruns
 
     runs = testruns.read([record]) if record.kind == testruns.KIND else []
     return testruns.sentence(testruns.seen(runs[0], ())) if runs else record.subject
@@ -188,7 +188,7 @@ def restore(
     """
     from sandbox.checkpoint.model import CheckpointError
     from sandbox.checkpoint.restoring import restore as bring_back
-    from sekisho.broker import kept
+    from sekisho.session import kept
 
     with opened() as store:
         folder = _find(store, session)
@@ -212,7 +212,7 @@ def restore(
 
 
 def _list_checkpoints(folder: SessionFolder, json: bool) -> None:
-    from sekisho.broker import kept
+    from sekisho.session import kept
 
     found = kept.known(folder.path)
     if json:
@@ -272,7 +272,7 @@ def _ended(store: Store, text: str) -> SessionRecord:
 
 def _finish_lost(store: Store) -> None:
     """Sessions whose launcher and gatekeeper both died are finished by whoever comes next."""
-    from sekisho.broker.finish import finish
+    from sekisho.session.finish import finish
 
     for folder in store.sessions.list():
         record = _record(folder)

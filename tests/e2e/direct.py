@@ -7,11 +7,12 @@ from contextlib import contextmanager
 from netpolicy.observe import observe
 from netpolicy.ports import Body, Reply
 from netpolicy.request import Request
-from sekisho.broker import holding, settings
-from sekisho.broker.config import SessionConfig
+from sekisho.broker import holding
 from sekisho.broker.state import SessionState, load_state
 from sekisho.core.action import Action
 from sekisho.core.verdict import judge
+from sekisho.session import settings
+from sekisho.session.config import SessionConfig
 from sekisho.store.clock import Clock, read_clock
 from sekisho.store.holds import Hold
 from sekisho.store.store import Store

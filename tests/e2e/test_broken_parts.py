@@ -65,8 +65,8 @@ from typing import Any
 
 import pytest
 
-from sekisho.broker.execute import NotExecuted, execute
 from sekisho.core.lifecycle import State
+from sekisho.sending.execute import NotExecuted, execute
 from sekisho.store.clock import Reading, read_clock
 from sekisho.store.errors import Expired, LedgerError, StoreBroken
 from sekisho.store.store import Store

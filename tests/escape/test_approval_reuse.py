@@ -9,8 +9,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from sekisho.broker.execute import NotExecuted, execute
 from sekisho.core.lifecycle import State
+from sekisho.sending.execute import NotExecuted, execute
 from sekisho.store.clock import Reading, read_clock
 from sekisho.store.errors import AlreadyUsed, Expired, LedgerError, Void
 from sekisho.store.holds import Hold

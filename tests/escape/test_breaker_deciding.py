@@ -10,16 +10,17 @@ from netpolicy.observe import observe
 from netpolicy.ports import Pass, Refuse
 from netpolicy.request import Request
 from netpolicy.world import of_policy
-from sekisho.broker import rereading, settings
-from sekisho.broker.artifact import HttpAct
 from sekisho.broker.commands import ClonedFiles
-from sekisho.broker.config import SessionConfig
 from sekisho.broker.door import Door
 from sekisho.broker.gate import Gate
 from sekisho.broker.state import SessionState, load_state
 from sekisho.core.action import Action
 from sekisho.core.policy import Network, NetworkRule, Policy
 from sekisho.core.verdict import Verdict, judge
+from sekisho.sending import rereading
+from sekisho.sending.artifact import HttpAct
+from sekisho.session import settings
+from sekisho.session.config import SessionConfig
 from sekisho.store.store import Store
 from shim.context import Kind
 

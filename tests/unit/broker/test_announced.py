@@ -12,15 +12,16 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from sekisho.broker import callers, commands, settings
+from sekisho.broker import callers, commands
 from sekisho.broker.announced import Announcements
-from sekisho.broker.config import SessionConfig
 from sekisho.broker.door import Door
 from sekisho.broker.remembered import MOST, SETTLED, Configs, NeedsTime, NotedFiles, Remembered
 from sekisho.broker.state import SessionState, load_state
 from sekisho.core.action import Action, Effect
 from sekisho.core.gate import Gate
 from sekisho.core.policy import BUILTIN, Tool
+from sekisho.session import settings
+from sekisho.session.config import SessionConfig
 from shim import protocol
 from shim.protocol import Answer, Asked, Run
 from tests.support.git import run_git

@@ -12,9 +12,9 @@ from sandbox.checkpoint.restoring import restore
 from sandbox.workspace.creating import create
 from sandbox.workspace.model import dump
 from sekisho.broker.checkpoints import Checkpoints, paths_of
-from sekisho.broker.kept import known, store_of, subject_of
 from sekisho.broker.state import SessionState
 from sekisho.core.action import Action, Effect
+from sekisho.session.kept import known, store_of, subject_of
 from shim.protocol import Asked
 from tests.support.needs import needs
 from tests.unit.sandbox.workspace.people import Person

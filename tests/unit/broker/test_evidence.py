@@ -7,10 +7,10 @@ import pytest
 from sandbox.workspace.hold_repo import HeldPush, HeldRef
 from sandbox.workspace.scanning import Scan
 from sekisho.broker import evidence
-from sekisho.broker.artifact import HttpAct
 from sekisho.core.action import Action, Answers, Credential, Effect, Reach, Stakes
 from sekisho.core.policy import BUILTIN
 from sekisho.core.verdict import Decision, judge
+from sekisho.sending.artifact import HttpAct
 
 ZERO, ONE, TWO = "0" * 40, "1" * 40, "2" * 40
 EVIL = "refs/heads/a$(touch${IFS}x)`y`;z'\""

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from netpolicy.request import Request
-from sekisho.broker.execute import NotExecuted, execute
 from sekisho.core.lifecycle import State
+from sekisho.sending.execute import NotExecuted, execute
 from sekisho.store.store import Store
 from tests.e2e.direct import ask, hold_id, opened, post, session_state
 from tests.e2e.world import World, make_world
@@ -78,7 +78,7 @@ def test_only_the_session_that_asked_gets_the_stored_answer_and_only_once(world:
 def test_what_was_never_sent_does_not_answer_a_retry(
     world: World, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from sekisho.broker import send_http
+    from sekisho.sending import send_http
 
     def unreachable(*_: object, **__: object) -> send_http.HttpResult:
         raise send_http.NotSent("cannot connect")
@@ -98,9 +98,9 @@ def test_a_private_address_is_not_dialled_for_an_approved_act_either(world: Worl
     state = session_state(world)
     asked = msgspec.structs.replace(post("/", b"a=1"), host="10.0.0.1", headers=(("Host", "10.0.0.1"),))
     from netpolicy.ports import Body
-    from sekisho.broker import artifact
     from sekisho.broker.holding import put
     from sekisho.core.action import Action, Effect
+    from sekisho.sending import artifact
 
     act = artifact.http_act(asked, Body(size=0, sha256="", data=b""), state.transport)
     action = Action(verb="http.post", target="https://10.0.0.1/", effect=Effect.EXTERNAL, reason="r")

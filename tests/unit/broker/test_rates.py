@@ -1,8 +1,9 @@
 """Sliding windows of rules, and the budget of what reads may send to hosts that nobody listed."""
 
+from netpolicy.known import is_known
 from netpolicy.request import Request
 from netpolicy.world import of_policy
-from sekisho.broker.rates import Budgets, Meter, Windows, domain, is_known
+from sekisho.broker.rates import Budgets, Meter, Windows, domain
 from sekisho.core.action import Action, Effect
 from sekisho.core.opinion import RateLimit
 from sekisho.core.policy import HostEntry, Model, Network, NetworkRule, Policy, Rate

@@ -1,0 +1,237 @@
+"""Reads what a held act refers to, when it is held and again right before it is sent.
+
+Only reads go out from here, to the act's own host, by the way its policy pins, with the credential that
+policy has for that host. Answers are compared, never shown to the agent.
+"""
+
+import asyncio
+import hashlib
+import io
+import json
+import os
+import threading
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+
+from netpolicy.content import Unreadable, parse_json
+from netpolicy.known import is_known
+from netpolicy.observe import observe
+from netpolicy.presets import shipped
+from netpolicy.proxy.resolver import NotDialled
+from netpolicy.request import Request
+from netpolicy.world import World
+from sekisho.core.action import Action, Effect
+from sekisho.core.policy import Policy
+from sekisho.core.remotes import host_of
+from sekisho.core.verdict import Context, Verdict, judge
+from sekisho.sending import credentials, movable, movable_graphql, reaching, send_http
+from sekisho.sending.artifact import Bound, HttpAct
+from sekisho.sending.movable import ABSENT, Movable, Reference
+from sekisho.store.store import Store
+
+LARGEST_BODY = 1 << 20  # bytes of an act that are looked into
+PATIENCE = 10.0  # seconds for all reads of one act: whoever waits for the answer must not hang
+_KEPT = frozenset({"user-agent", "x-github-api-version"})
+FORGES = frozenset({"github", "gitlab", "gitea", "forgejo"})
+
+
+class CannotRead(Exception):
+    """What an act refers to cannot be read now; the text says why."""
+
+
+def refers_to(act: HttpAct, body: bytes | None, world: World) -> Movable:
+    """What an act refers to that may move. Pure."""
+    kind = world.profile(act.host, act.port)
+    preset = shipped().find(act.host)
+    if kind is None and preset is not None:
+        kind = preset.kind
+    value = _value(act, body)
+    bare = act.path.partition("?")[0].rstrip("/")
+    if bare.endswith("/graphql"):
+        return movable_graphql.of_graphql(act.path, value) if kind in FORGES else movable.NOTHING
+    given = movable.parameters(act.path, _media_type(act), value)
+    return movable.of_rest(act.method, act.path, given, kind)
+
+
+def _media_type(act: HttpAct) -> str:
+    value = next((value for name, value in act.headers if name.lower() == "content-type"), "")
+    return value.partition(";")[0].strip().lower()
+
+
+def _value(act: HttpAct, body: bytes | None) -> Any:
+    encoded = any(name.lower() == "content-encoding" for name, _ in act.headers)
+    if not body or encoded or len(body) > LARGEST_BODY:
+        return None
+    if _media_type(act) == "application/x-www-form-urlencoded":
+        return body.decode("utf-8", "replace")
+    try:
+        return parse_json(body)
+    except Unreadable:
+        return None
+
+
+def read(store: Store, policy: Policy, act: HttpAct, references: tuple[Reference, ...]) -> tuple[Bound, ...]:
+    """What the references name now. Raises CannotRead."""
+    result: list[tuple[Bound, ...] | Exception] = []
+
+    def work() -> None:
+        try:
+            result.append(tuple(_bound(store, policy, act, reference) for reference in references))
+        except Exception as error:
+            result.append(error)
+
+    # A socket that trickles would otherwise keep the agent's call, or the person, for minutes.
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    thread.join(PATIENCE)
+    if not result:
+        raise CannotRead(f"{act.host} did not answer within {PATIENCE:.0f} seconds")
+    if isinstance(result[0], tuple):
+        return result[0]
+    if isinstance(result[0], CannotRead):
+        raise result[0]
+    raise CannotRead(f"{type(result[0]).__name__}: {result[0]}") from result[0]
+
+
+def _asked(act: HttpAct, reference: Reference) -> HttpAct:
+    content = reference.body
+    headers = [pair for pair in act.headers if pair[0].lower() in _KEPT]
+    headers += [("Accept", "application/json")]
+    headers += [("Content-Type", "application/json")] if content else []
+    return HttpAct(
+        method="POST" if content else "GET",
+        scheme=act.scheme,
+        host=act.host,
+        port=act.port,
+        path=reference.path,
+        headers=tuple(headers),
+        body="" if content else None,
+        size=len(content.encode()),
+        transport=act.transport,
+    )
+
+
+def _is_free(asked: HttpAct, content: bytes, policy: Policy, world: World, context: Context) -> bool:
+    """Whether the agent could send this read itself, to a host that somebody named.
+
+    It is made of what the agent sent, before anybody approved anything.
+    """
+    host = ("Host", urlsplit(asked.url).netloc)
+    request = Request(
+        method=asked.method,
+        scheme=asked.scheme,
+        host=asked.host,
+        port=asked.port,
+        path=asked.path,
+        headers=(host, *asked.headers),
+        body=content,
+        body_size=len(content),
+    )
+    seen = observe(request, world, final=True)
+    assert isinstance(seen, Action)
+    decision = judge(seen, policy, context)
+    named = is_known(world, request) or host[1] in map(host_of, context.remotes)
+    return named and decision.verdict is Verdict.ALLOW and decision.action.effect is Effect.READ
+
+
+def _bound(store: Store, policy: Policy, act: HttpAct, reference: Reference) -> Bound:
+    content = reference.body.encode()
+    asked = _asked(act, reference)
+    answer = _ask(store, policy, asked, content)
+    if answer.status == 404 and not content:
+        return Bound(reference=reference, values=(ABSENT,))
+    if answer.status != 200 or answer.truncated:
+        raise CannotRead(f"{reference.what}: {act.host} answered {answer.status}")
+    try:
+        found = movable.values(json.loads(answer.body), reference)
+    except (ValueError, RecursionError):
+        found = None
+    if found is None:
+        if content:
+            return Bound(reference=reference, values=(ABSENT,))
+        raise CannotRead(f"{reference.what}: the answer does not name it")
+    return Bound(reference=reference, values=found)
+
+
+def _ask(store: Store, policy: Policy, asked: HttpAct, content: bytes) -> send_http.HttpResult:
+    place = credentials.Place(asked.scheme, asked.host, asked.port)
+    entry = credentials.entry_for(policy, place, use=("read",)) or credentials.entry_for(
+        policy, place, use=("approved",)
+    )
+    try:
+        header = () if entry is None else (credentials.header_of(entry),)
+        way = asyncio.run(reaching.find(asked.host, asked.port, asked.transport.resolve, os.environ))
+        tls = send_http.trust(_ca(store, asked))
+        body = io.BytesIO(content) if content else None
+        return send_http.send(asked, body, address=way.address, tls=tls, headers=header, via=way.proxy)
+    except (NotDialled, OSError, send_http.NotSent, send_http.Uncertain) as error:
+        raise CannotRead(f"{asked.host} cannot be asked: {error}") from error
+    except credentials.CredentialError as error:
+        raise CannotRead(str(error)) from error
+
+
+def _ca(store: Store, asked: HttpAct) -> str | None:
+    if asked.transport.ca is None:
+        return None
+    with store.blobs.open(asked.transport.ca):  # raises StoreBroken when it is not what it was
+        return str(store.blobs.path(asked.transport.ca))
+
+
+def moved(store: Store, policy: Policy, act: HttpAct) -> str | None:
+    """What moved since an act was held, in one sentence; None if all is as it was. Raises CannotRead."""
+    references = tuple(bound.reference for bound in act.bound)
+    for then, now in zip(act.bound, read(store, policy, act, references), strict=True):
+        if then.values != now.values:
+            return f"{then.reference.what} was {_shown(then)} and is {_shown(now)} now"
+    return None
+
+
+def _shown(bound: Bound) -> str:
+    return " ".join(value[:12] for value in bound.values)
+
+
+def pinned(act: HttpAct, body: bytes | None, wanted: Movable, bound: tuple[Bound, ...]) -> bytes | None:
+    """The body with the expected id in it, where the API checks one and none was given; else None."""
+    pinning = wanted.pinning
+    if pinning is None or bound[pinning.reference].values == (ABSENT,):
+        return None
+    value = _value(act, body)
+    if value is None and not body:
+        value = {}
+    if not isinstance(value, dict) or (body and _media_type(act) != "application/json"):
+        return None
+    value = {**value, pinning.parameter: bound[pinning.reference].values[pinning.place]}
+    return msgspec.json.encode(value)
+
+
+def bind(
+    store: Store, policy: Policy, act: HttpAct, body: bytes | None, world: World, context: Context
+) -> tuple[HttpAct, bytes | None, dict[str, object]]:
+    """The act bound to what it refers to now, its new body if it got one, and what a person is told."""
+    wanted = refers_to(act, body, world)
+    if not wanted.references:
+        return act, None, {}
+    try:
+        for reference in wanted.references:
+            if not _is_free(_asked(act, reference), reference.body.encode(), policy, world, context):
+                raise CannotRead(f"{reference.what}: that read is not free here")
+        bound = read(store, policy, act, wanted.references)
+    except CannotRead as error:
+        told = f"what it refers to could not be read, so a change of it will not be noticed: {error}"
+        return act, None, {"warnings": [told]}
+    act = msgspec.structs.replace(act, bound=bound)
+    told_of = [f"{one.reference.what}: {_shown(one)}" for one in bound]
+    data = pinned(act, body, wanted, bound)
+    if data is None:
+        return act, None, {"refers_to": told_of}
+    headers = act.headers
+    if not _media_type(act):
+        headers = (*headers, ("Content-Type", "application/json"))
+    digest = hashlib.sha256(data).hexdigest()
+    act = msgspec.structs.replace(act, headers=headers, body=digest, size=len(data))
+    return act, data, {"refers_to": told_of}
+
+
+__all__ = ["CannotRead", "bind", "moved", "pinned", "read", "refers_to"]

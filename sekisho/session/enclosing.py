@@ -1,0 +1,133 @@
+"""A session between its start and its end: gatekeeper, enclosure, relay.
+
+The gatekeeper loads while git still works on the place. The sandbox does not wait for it: its sockets
+exist, and what connects early waits in the kernel.
+"""
+
+import os
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+
+import msgspec
+
+from sandbox.pipes import Pipes
+from sandbox.recording import Recording
+from sandbox.spec import Enclosure, Limits
+from sandbox.terminal import Terminal
+from sekisho.session import notes, person, prepare, shimming
+from sekisho.session.config import SessionConfig
+from sekisho.session.limiting import Guard
+from sekisho.session.place import Place
+from sekisho.session.request import Request
+from sekisho.session.signals import keeping
+from sekisho.session.supervise import GatekeeperProcess
+from sekisho.store.records import draft
+from sekisho.store.sessions import SessionFolder, SessionRecord, SessionState
+from sekisho.store.store import Store
+
+CAST = "terminal.cast"  # in the session's logs
+
+
+@dataclass(frozen=True)
+class Ready:
+    """An enclosure to be, its gatekeeper, and the socket for announcements."""
+
+    spec: Enclosure
+    gatekeeper: GatekeeperProcess
+    agent: socket.socket
+
+
+def get_ready(
+    store: Store, request: Request, folder: SessionFolder, place: Place, around: ExitStack
+) -> Ready:
+    """All but the place, which may still be in the making. What must end with the session goes into `around`.
+
+    Raises EnclosureError, StoreBroken, OSError.
+    """
+    files = prepare.trust_files(request.pinned, folder)
+    who = person.read(request.project)
+    config = prepare.session_config(folder, request, files, who.remotes)
+    agent = around.enter_context(shimming.agent_socket(folder.id))
+    spec = prepare.enclosure(store, request, folder, files, who.who, place)
+    # Last: it takes a whole core for as long as git needs for the rest.
+    gatekeeper = around.enter_context(_gatekeeper(config, folder))
+    return Ready(spec=spec, gatekeeper=gatekeeper, agent=agent)
+
+
+@contextmanager
+def _gatekeeper(config: SessionConfig, folder: SessionFolder) -> Iterator[GatekeeperProcess]:
+    gatekeeper = GatekeeperProcess(config, folder.logs / "gatekeeper.log", lambda s: _died(folder, s))
+    try:
+        yield gatekeeper
+    finally:
+        with keeping():
+            gatekeeper.stop()
+
+
+def _died(folder: SessionFolder, status: int) -> None:
+    notes.add(folder.path, f"the gatekeeper ended unasked (status {status}) and was started again")
+
+
+def run(store: Store, request: Request, folder: SessionFolder, ready: Ready, place: Place) -> tuple[int, str]:
+    """Run the command in the place, which is finished now; its status and why it ended."""
+    spec, base = prepare.completed(ready.spec, place), place.workspace.base or ""
+    ports = tuple(entry.port for entry in request.pinned.policy.network.local)
+    with _console(request, folder, terminal=spec.terminal) as relay:
+        running = request.backend.start(
+            spec, ports=ports, stdio=relay.stdio, session=folder.id, scratch=folder.path
+        )
+        limits = request.backend.watched(spec.limits)
+        with running, Guard(running, limits, folder.path, terminal=spec.terminal) as guard:
+            ready.gatekeeper.give({**running.sockets, "agent": ready.agent})
+            _begin(store, folder, base, spec.limits, guard.unenforced)
+            _announce(folder.load(), guard.unenforced, terminal=spec.terminal)
+            running.release()
+            folder.save(msgspec.structs.replace(folder.load(), state=SessionState.RUNNING, base=base))
+            status = relay.relay(running)
+        return guard.outcome(status)
+
+
+def _console(request: Request, folder: SessionFolder, *, terminal: bool) -> Terminal | Pipes:
+    if not terminal:
+        return Pipes()
+    size = os.get_terminal_size(1)
+    recording = Recording(
+        request.record or folder.logs / CAST,
+        columns=size.columns,
+        rows=size.lines,
+        term=os.environ.get("TERM", ""),
+    )
+    return Terminal(recording=recording)
+
+
+def _begin(
+    store: Store, folder: SessionFolder, base: str, limits: Limits, unenforced: tuple[str, ...]
+) -> None:
+    """Put the start down before there is one."""
+    record = folder.load()
+    data = {
+        "argv": list(record.argv),
+        "project": record.project,
+        "base": base,
+        "policy": record.policy,
+        "limits": msgspec.to_builtins(limits),
+        "unenforced": list(unenforced),
+    }
+    store.journal.append(draft(session=folder.id, kind="session.started", subject=record.project, data=data))
+
+
+def _announce(record: SessionRecord, unenforced: tuple[str, ...], *, terminal: bool) -> None:
+    """Before the terminal becomes the command's."""
+    said = [f"nothing holds the limit of {name} here: no control group may be made" for name in unenforced]
+    if terminal:
+        where = (
+            "in place: what it edits changes here"
+            if record.in_place
+            else "on a clone; what is here stays as it is"
+        )
+        said.append(f"session {record.id} works {where}")
+    for line in said:
+        print(f"sekisho: {line}", file=sys.stderr, flush=True)

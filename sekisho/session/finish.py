@@ -1,0 +1,183 @@
+"""The end of a session, however it came: results imported, the handoff written, the record closed.
+
+Called by the launcher; by the gatekeeper when the launcher died; and by the next command for what
+both left behind. A lock makes it once, and everything in it can be repeated after a crash.
+"""
+
+import fcntl
+import os
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import msgspec
+
+from sandbox.errors import EnclosureError
+from sandbox.workspace.model import Results, WorkspaceError
+from sekisho.core.lifecycle import State
+from sekisho.session import notes, outbox, place, testshown
+from sekisho.store import handoff
+from sekisho.store.errors import StoreBroken
+from sekisho.store.handoff import Commit, DeniedAct, DirectAttempt, Handoff
+from sekisho.store.handoff_text import render_markdown
+from sekisho.store.holds import Hold
+from sekisho.store.records import Record, draft
+from sekisho.store.sessions import SessionFolder, SessionRecord, SessionState
+from sekisho.store.store import Store
+
+WAITING = (State.PENDING, State.APPROVED, State.EXECUTING, State.UNKNOWN)
+LOST = "the launcher was gone before the session ended"
+
+
+@contextmanager
+def _once(folder: SessionFolder) -> Iterator[None]:
+    fd = os.open(folder.path / "finish.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(fd)
+
+
+def finish(store: Store | None, folder: SessionFolder, *, status: int | None, because: str = LOST) -> Handoff:
+    """Finish a session and give its handoff; one that is finished already is only read.
+
+    `store` is None where the store cannot be relied on: the work is collected all the same, and the
+    handoff says that holds and denials are missing from it. Raises StoreBroken where even the session's
+    own folder cannot be written.
+    """
+    with _once(folder):
+        record = folder.load()
+        if record.state is SessionState.ENDED:
+            return handoff.load(folder)
+        ended = time.time()
+        results = _collect(folder)
+        made = _handoff(store, folder, record, results, because, status, ended - record.started)
+        handoff.write(folder, made, render_markdown(made))
+        closed = msgspec.structs.replace(
+            record, state=SessionState.ENDED, ended=ended, ended_because=because, exit_status=status
+        )
+        if store is not None:
+            _journal(store, closed, made)
+        folder.save(closed)
+        return made
+
+
+def _collect(folder: SessionFolder) -> Results:
+    try:
+        return place.read(folder.path).collect()
+    except (OSError, ValueError, WorkspaceError, EnclosureError) as error:
+        note = f"the results could not be imported: {error}; the work itself lies in {folder.work}"
+        return Results(session=folder.id, refs={}, notes=(note,))
+
+
+def _handoff(
+    store: Store | None,
+    folder: SessionFolder,
+    record: SessionRecord,
+    results: Results,
+    because: str,
+    status: int | None,
+    duration: float,
+) -> Handoff:
+    made = Handoff(
+        session=record.id,
+        project=record.project,
+        argv=record.argv,
+        ended_because=because,
+        exit_status=status,
+        duration=duration,
+        work=str(folder.work),
+        base=record.base,
+        commits=tuple(Commit(id=c.oid, subject=_text(c.subject), ref=c.ref) for c in results.commits),
+        diffstat=results.diffstat,
+        changed_files=tuple(map(_text, results.changed)),
+        hook_files=tuple(map(_text, results.hooklike)),
+        gate_broken=notes.read(folder.path),
+        notes=_notes(folder, results),
+    )
+    if store is None:
+        return _without_store(made, "the store could not be opened")
+    try:
+        return _with_store(store, folder, made)
+    except StoreBroken as broken:
+        return _without_store(made, broken.reason)
+
+
+def _notes(folder: SessionFolder, results: Results) -> str:
+    """What was found out while collecting, and what the agent left in its outbox, raw."""
+    skipped = [f"not carried: {_text(entry.path)} ({entry.reason})" for entry in results.skipped]
+    written = [f"{name}:\n{text}" for name, text in outbox.letters(folder.outbox)]
+    return "\n".join((*results.notes, *skipped, *written))
+
+
+def _without_store(made: Handoff, reason: str) -> Handoff:
+    said = f"holds, denials and attempts are missing here: {reason}"
+    return msgspec.structs.replace(made, gate_broken=(*made.gate_broken, said))
+
+
+def _with_store(store: Store, folder: SessionFolder, made: Handoff) -> Handoff:
+    holds = _holds(store, made.session)
+    return msgspec.structs.replace(
+        made,
+        held=tuple(handoff.held_act(hold) for hold in holds if hold.state in WAITING),
+        decided=tuple(handoff.decided_hold(hold) for hold in holds if hold.state not in WAITING),
+        denied=_denied(store.journal.query(session=made.session, kind="act.denied")),
+        attempts=_attempts(store.journal.query(session=made.session, kind="attempt.direct")),
+        tests=testshown.at_end(store, made.session, folder.path),
+    )
+
+
+def _holds(store: Store, session: str) -> list[Hold]:
+    """What this session asked for, also where an earlier one had asked before."""
+    own = list(store.ledger.list(session=session))
+    repeated = {
+        record.subject
+        for record in store.journal.query(kind="hold.repeated")
+        if record.data.get("asked_by") == session
+    }
+    return own + [store.ledger.get(hold_id) for hold_id in sorted(repeated - {hold.id for hold in own})]
+
+
+def _denied(records: list[Record]) -> tuple[DeniedAct, ...]:
+    counted = Counter(record.subject for record in records)
+    first = {record.subject: record.data for record in reversed(records)}
+    return tuple(
+        DeniedAct(
+            operation=data["action"]["verb"],
+            target=data["action"]["target"],
+            why=data["reason"],
+            instead=data.get("instead", ""),
+            count=counted[subject],
+        )
+        for subject, data in first.items()
+    )
+
+
+def _attempts(records: list[Record]) -> tuple[DirectAttempt, ...]:
+    counted = Counter(
+        f"{record.data['protocol']} {record.subject} ({record.data['reason']})" for record in records
+    )
+    return tuple(DirectAttempt(destination=where, count=count) for where, count in counted.items())
+
+
+def _journal(store: Store, record: SessionRecord, made: Handoff) -> None:
+    try:
+        data = {
+            "status": record.exit_status,
+            "commits": len(made.commits),
+            "held": [act.id for act in made.held],
+            "denied": len(made.denied),
+            # The counters themselves are not sealed; this record is.
+            "reads": msgspec.to_builtins(store.journal.tallies(record.id)),
+        }
+        store.journal.append(
+            draft(session=record.id, kind="session.ended", subject=record.ended_because, data=data)
+        )
+    except StoreBroken:
+        return  # said in the handoff by whoever found it out first; the work must still be closed
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "backslashreplace")

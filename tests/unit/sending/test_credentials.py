@@ -1,0 +1,127 @@
+"""The person's credentials are fetched outside, for the hosts and uses that the policy names."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from sekisho.core.load import parse
+from sekisho.core.policy import CredentialEntry, Policy
+from sekisho.sending import credentials
+from sekisho.sending.credentials import CredentialError
+
+POLICY = """version = 1
+[[network.credential]]
+host = "api.test"
+value = "env:READ_TOKEN"
+use = "read"
+[[network.credential]]
+host = "*.test"
+value = "env:WIDE_TOKEN"
+use = "read"
+[[network.credential]]
+host = "write.test"
+value = "env:WRITE_TOKEN"
+"""
+
+
+@pytest.fixture
+def policy() -> Policy:
+    return parse(POLICY, "p.toml")
+
+
+def test_a_variable_is_read_when_it_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_TOKEN", "secret")
+    assert credentials.fetch("env:SOME_TOKEN") == "secret"
+
+
+def test_a_command_is_run_without_a_shell() -> None:
+    assert credentials.fetch("cmd:printf %s '$(id);x'") == "$(id);x"
+
+
+@pytest.mark.parametrize(
+    "secret", ["env:NOT_SET_ANYWHERE", "cmd:false", "cmd:no-such-program-here", "file:/etc/passwd"]
+)
+def test_what_cannot_be_fetched_is_an_error(secret: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NOT_SET_ANYWHERE", raising=False)
+    with pytest.raises(CredentialError):
+        credentials.fetch(secret)
+
+
+def test_a_failing_commands_output_is_not_in_the_error() -> None:
+    with pytest.raises(CredentialError) as raised:
+        credentials.fetch("cmd:sh -c 'echo hunter2; echo hunter2 >&2; exit 3'")
+    assert "hunter2" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("host", "use", "value"),
+    [
+        ("api.test", ("read",), "env:READ_TOKEN"),
+        ("other.test", ("read",), "env:WIDE_TOKEN"),
+        ("write.test", ("approved",), "env:WRITE_TOKEN"),
+        ("write.test", ("read",), "env:WIDE_TOKEN"),
+        ("example.com", ("read", "approved"), None),
+        ("api.test.example.com", ("read", "approved"), None),
+    ],
+)
+def test_the_most_specific_entry_for_the_use_counts(
+    policy: Policy, host: str, use: tuple[str, ...], value: str | None
+) -> None:
+    found = credentials.entry_for(policy, credentials.Place("https", host, 443), use=use)
+    assert (found.value if found else None) == value
+
+
+@pytest.mark.parametrize(
+    ("scheme", "user", "header"),
+    [
+        ("bearer", None, "Bearer s"),
+        ("token", None, "Token s"),
+        ("none", None, "s"),
+        ("basic", "kim", "Basic a2ltOnM="),
+    ],
+)
+def test_each_scheme_has_its_header(
+    monkeypatch: pytest.MonkeyPatch, scheme: str, user: str | None, header: str
+) -> None:
+    monkeypatch.setenv("S", "s")
+    text = f'version = 1\n[[network.credential]]\nhost = "a.test"\nvalue = "env:S"\nscheme = "{scheme}"\n'
+    entry: CredentialEntry = parse(text + (f'user = "{user}"\n' if user else ""), "p").network.credential[0]
+    assert credentials.header_of(entry) == ("Authorization", header)
+
+
+def test_a_command_is_asked_once_for_reads_that_come_together(tmp_path: Path) -> None:
+    asked = tmp_path / "asked"
+    entry = _entry(f"cmd:sh -c 'echo x >>{asked}; echo told'")
+    clock = iter([0.0] * 5 + [credentials.KEPT - 1, credentials.KEPT + 1])
+    secrets = credentials.Secrets(lambda: next(clock))
+
+    async def together() -> None:
+        await asyncio.gather(secrets.ask(entry), secrets.ask(entry))
+
+    assert secrets.awaited(entry)
+    asyncio.run(together())
+    assert secrets.header(entry) == ("Authorization", "Bearer told")
+    assert asked.read_text() == "x\n"
+    assert not secrets.awaited(entry)
+    assert not secrets.awaited(entry)
+    assert secrets.awaited(entry)
+
+
+def test_a_failure_is_kept_as_long_as_an_answer() -> None:
+    entry, secrets = _entry("cmd:false"), credentials.Secrets()
+    asyncio.run(secrets.ask(entry))
+    assert not secrets.awaited(entry)
+    with pytest.raises(CredentialError, match="status 1"):
+        secrets.header(entry)
+
+
+def test_a_variable_needs_no_asking(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("S", "s")
+    entry, secrets = _entry("env:S"), credentials.Secrets()
+    assert not secrets.awaited(entry)
+    assert secrets.header(entry) == ("Authorization", "Bearer s")
+
+
+def _entry(value: str) -> CredentialEntry:
+    return CredentialEntry(host="a.test", value=value, use="read")

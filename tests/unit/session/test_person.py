@@ -1,0 +1,49 @@
+"""One question to git answers who commits and where the remotes are."""
+
+from pathlib import Path
+
+import pytest
+
+from sandbox.environment import Person
+from sekisho.session.person import read
+from tests.support.git import run_git
+from tests.support.needs import needs
+
+pytestmark = needs("git")
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / ".gitconfig").write_text("[user]\nname = Global\nemail = global@example.com\n")
+    folder = tmp_path / "repository"
+    folder.mkdir()
+    run_git("init", "--quiet", cwd=folder)
+    return folder
+
+
+def test_the_repository_decides_over_the_home(repository: Path) -> None:
+    run_git("config", "user.name", "Kim\u00e4", cwd=repository)
+    assert read(repository).who == Person(name="Kim\u00e4", email="global@example.com")
+
+
+def test_all_remotes_for_reading_and_pushing_each_once(repository: Path) -> None:
+    run_git("remote", "add", "origin", "https://git.test/x.git", cwd=repository)
+    run_git("remote", "add", "other", "https://git.test/x.git", cwd=repository)
+    run_git("remote", "set-url", "--push", "origin", "git@git.test:x.git", cwd=repository)
+    assert read(repository).remotes == ("https://git.test/x.git", "git@git.test:x.git")
+
+
+def test_a_value_of_several_lines_stays_one(repository: Path) -> None:
+    run_git("config", "user.name", "Kim\nremote.evil.url\nhttps://evil.test/", cwd=repository)
+    found = read(repository)
+    assert found.remotes == ()
+    assert found.who.name.startswith("Kim\n")
+
+
+def test_nothing_is_set(tmp_path: Path, repository: Path) -> None:
+    (tmp_path / "home" / ".gitconfig").unlink()
+    found = read(repository)
+    assert (found.who, found.remotes) == (Person(), ())
