@@ -32,11 +32,11 @@ def clean(engine: str, containers: list[str], folders: list[str]) -> None:
     import shutil
     import time
 
-    for container in containers:
-        for _ in range(3):
-            if remove(engine, container):
-                break
-            time.sleep(1)
+    for pause in (1, 1, 0):
+        containers = [container for container in containers if not remove(engine, container)]
+        if not containers:
+            break
+        time.sleep(pause)
     for folder in folders:
         shutil.rmtree(folder, ignore_errors=True)
 

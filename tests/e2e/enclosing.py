@@ -4,7 +4,7 @@ Whether the person says `--backend` or their policy does is the same; here it is
 command of a test that names the world's policy is enclosed alike.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -16,15 +16,22 @@ from tests.e2e.world import World, make_world
 from tests.escape.test_enclosure_processes import alive
 
 DOCKER = "docker"
+_MARKS = (pytest.mark.docker, pytest.mark.timeout(300))
+
 both = pytest.mark.parametrize(
     "world",
     # Without a parameter it is bubblewrap: tests for it alone share its world with those for both.
-    [
-        pytest.param(None, id="bwrap"),
-        pytest.param(DOCKER, id=DOCKER, marks=[pytest.mark.docker, pytest.mark.timeout(300)]),
-    ],
+    [pytest.param(None, id="bwrap"), pytest.param(DOCKER, id=DOCKER, marks=_MARKS)],
     indirect=True,
 )
+
+
+def both_for_the_first(name: str, values: Mapping[str, object]) -> pytest.MarkDecorator:
+    """Every value with bubblewrap; in a container the first, where what differs is not the enclosure's."""
+    rows = [pytest.param(None, value, id=f"bwrap-{said}") for said, value in values.items()]
+    first, value = next(iter(values.items()))
+    rows.append(pytest.param(DOCKER, value, id=f"{DOCKER}-{first}", marks=_MARKS))
+    return pytest.mark.parametrize(("world", name), rows, indirect=["world"])
 
 
 @contextmanager

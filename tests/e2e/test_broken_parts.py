@@ -47,7 +47,8 @@ Names are those of the tests without `test_`; with a prefix, in tests/e2e/test_P
 
 Those of the agent's socket, gatekeeper, launcher, shim, map of names and descriptors run with each backend
 (`both`): there the enclosure made the sockets, carries the client or has to end. The others run with one:
-policy, authority, ledger, journal, disk, approver and clock lie outside of any enclosure, in the same code.
+policy, authority, ledger, journal, disk, approver (with what it waits for) and clock lie outside of any
+enclosure, in the same code.
 What stands for a broken bwrap is a broken engine: tests/docker/test_broken_engine.py.
 """
 
@@ -83,7 +84,7 @@ from tests.e2e.broken import (
     read_only,
     small_disk,
 )
-from tests.e2e.enclosing import both
+from tests.e2e.enclosing import both, both_for_the_first
 from tests.e2e.test_start_failures import tools
 from tests.e2e.world import ZERO, Live, World, wait_for
 from tests.support.needs import needs
@@ -200,7 +201,6 @@ def test_an_unreadable_key_stops_the_start(world: World, tmp_path: Path, make: o
     assert "certificates" in nothing_ran(world, other.sekisho(*touch(world)))
 
 
-@both
 def test_a_key_lost_under_way_closes_the_outside(world: World, tmp_path: Path) -> None:
     other = apart(world, tmp_path / "state")
     key = tmp_path / "state" / "authority" / "mitmproxy-ca.pem"
@@ -219,8 +219,7 @@ def test_a_key_lost_under_way_closes_the_outside(world: World, tmp_path: Path) -
 # -- the agent's socket ----------------------------------------------------------------------------
 
 
-@both
-@pytest.mark.parametrize("how", ["a file", "open to others", "too long"])
+@both_for_the_first("how", {name: name for name in ("a file", "open to others", "too long")})
 def test_without_a_place_for_sockets_nothing_runs(world: World, tmp_path: Path, how: str) -> None:
     place = tmp_path / ("x" * 100 if how == "too long" else "place")
     if how == "a file":
@@ -302,8 +301,7 @@ def connects(live: Live, place: str, mode: str) -> None:
     raise AssertionError("it did not get as far")
 
 
-@both
-@pytest.mark.parametrize("mode", ["talk", "wait"])
+@both_for_the_first("mode", {"talk": "talk", "wait": "wait"})
 def test_rubbish_on_the_socket_hinders_nobody(world: World, mode: str) -> None:
     (world.repository / "connect.py").write_text(CONNECT)
     with world.running(OBEY) as live:
@@ -384,7 +382,6 @@ def test_a_disk_full_at_any_write_sends_once_at_most(world: World, disk: Path) -
     assert {State.APPROVED, State.DONE} <= ends_as, reasons
 
 
-@both
 def test_a_gatekeeper_that_cannot_write_says_so_later(world: World) -> None:
     with world.running(OBEY) as live:
         assert does(live, "read writing") == "200"
@@ -435,7 +432,6 @@ def approving(world: World, hold: dict[str, Any]) -> "subprocess.Popen[bytes]":
 SIGNED = "-H 'Authorization: AWS4-HMAC-SHA256 Credential=A/20260101/eu/s3/aws4_request, Signature=0f'"
 
 
-@both
 def test_a_gatekeeper_killed_while_it_carries(world: World) -> None:
     """What its call was sending when it died is unknown; nobody sends it again."""
     url = "https://api.test/slow?s=20&carried"
@@ -529,8 +525,7 @@ def damaged(path: Path) -> None:
     path.write_bytes(b"\xff\xfe\0\n" + os.urandom(100) + b"\n")
 
 
-@both
-@pytest.mark.parametrize("breaks", [lost, truncated, damaged])
+@both_for_the_first("breaks", {breaks.__name__: breaks for breaks in (lost, truncated, damaged)})
 def test_a_broken_map_of_names_leads_nowhere_else(world: World, tmp_path: Path, breaks: object) -> None:
     """A client that kept an address from before gets nowhere, least of all to another host."""
     assert callable(breaks)

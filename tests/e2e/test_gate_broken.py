@@ -1,7 +1,7 @@
 """A broken gate closes the outside only: local work and reads go on, nothing recorded is lost.
 
 With each backend where its processes die, whose descriptors and sockets the enclosure holds; with one where
-the ledger or its disk breaks, which no enclosure sees.
+the ledger or its disk breaks, or a hold waits, which no enclosure sees.
 """
 
 import json
@@ -108,7 +108,6 @@ def test_a_gatekeeper_killed_under_a_stream_cuts_it_at_once(world: World) -> Non
         live.end()
 
 
-@both
 def test_a_gatekeeper_killed_while_a_call_waits_uses_nothing_up(world: World) -> None:
     """The hold stays pending; the client is cut off, not told that it was sent."""
     script = r"""
