@@ -23,7 +23,7 @@ app = typer.Typer(rich_markup_mode=None)
 Place = Literal["sandbox", "host"]
 
 
-@app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@app.command(context_settings={"allow_interspersed_args": False})
 def explain(
     command: Annotated[
         list[str] | None, typer.Argument(help="A command, after --.", metavar="CMD...")

@@ -4,11 +4,12 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING
 
 import msgspec
 import typer
 
+from sekisho.cli import run_options as given
 from sekisho.cli.errors import GATE_BROKEN, USAGE, Trouble
 from sekisho.cli.opening import opened
 from sekisho.cli.owner import become_owner
@@ -19,6 +20,7 @@ from sekisho.store.store import Store
 
 if TYPE_CHECKING:
     from sandbox.errors import EnclosureError
+    from sandbox.spec import Limits
     from sekisho.session.launch import Ended
     from sekisho.session.request import Request
     from sekisho.session.settings import Pinned
@@ -28,63 +30,22 @@ app = typer.Typer(rich_markup_mode=None)
 NOTHING_RAN = "nothing was run; there is no weaker way to run it"
 
 
-@app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@app.command(context_settings={"allow_interspersed_args": False})
 def run(
-    command: Annotated[
-        list[str], typer.Argument(help="The command and its arguments, after --.", metavar="CMD...")
-    ],
-    policy: Annotated[
-        Path | None,
-        typer.Option(help="A policy file instead of the project's; trusted by being named.", metavar="FILE"),
-    ] = None,
-    handoff: Annotated[
-        Path | None,
-        typer.Option(
-            help="Hand this file in; the agent gets it as a path, $SEKISHO_HANDOFF.", metavar="FILE"
-        ),
-    ] = None,
-    from_session: Annotated[
-        str | None, typer.Option("--from", help="Go on from the commits of an earlier session.", metavar="ID")
-    ] = None,
-    wait: Annotated[
-        str | None,
-        typer.Option(
-            help="Keep a gated call open so long; your answer meanwhile is its real result.", metavar="TIME"
-        ),
-    ] = None,
-    timeout: Annotated[
-        str | None,
-        typer.Option(help="End after so long, with status 124; told before, kept after.", metavar="TIME"),
-    ] = None,
-    memory: Annotated[
-        str | None, typer.Option(help="Most memory in all, such as 4G.", metavar="SIZE")
-    ] = None,
-    pids: Annotated[int | None, typer.Option(help="Most processes at once.", min=1)] = None,
-    cpus: Annotated[
-        float | None, typer.Option(help="Most processor time, in cores, such as 1.5.", min=0.01)
-    ] = None,
-    record: Annotated[
-        Path | None,
-        typer.Option(
-            help="Record the terminal here (asciicast); by default in the session's logs.", metavar="FILE"
-        ),
-    ] = None,
-    backend: Annotated[
-        Literal["auto", "bwrap", "docker"] | None,
-        typer.Option(help="What encloses; auto is bwrap, and Docker where it cannot or an image is named."),
-    ] = None,
-    image: Annotated[
-        str | None, typer.Option(help="A container image of yours to work in.", metavar="NAME")
-    ] = None,
-    in_place: Annotated[
-        bool,
-        typer.Option(
-            "--in-place", help="Work in this very tree; commits come over at the end, where nothing moved."
-        ),
-    ] = False,
-    json: Annotated[
-        bool, typer.Option("--json", help="End with a summary as one line of JSON on stdout.")
-    ] = False,
+    command: given.Command,
+    policy: given.Policy = None,
+    handoff: given.Handoff = None,
+    from_session: given.From = None,
+    wait: given.Wait = None,
+    timeout: given.Timeout = None,
+    memory: given.Memory = None,
+    pids: given.Pids = None,
+    cpus: given.Cpus = None,
+    record: given.Record = None,
+    backend: given.Backend = None,
+    image: given.Image = None,
+    in_place: given.InPlace = False,
+    json: given.Json = False,
 ) -> None:
     """Run CMD in a sandbox, on a clone of this repository or, with --in-place, in this very tree.
 
@@ -100,17 +61,12 @@ def run(
       sekisho run --handoff task.md --timeout 2h -- claude -p "do what $SEKISHO_HANDOFF says"
     """
     _have_standard_descriptors()
+    _check_command(command)
     become_owner(Path.cwd())
-    from sandbox.spec import Limits
     from sekisho.session.request import Request
 
     project = top_level(Path.cwd())
-    limits = Limits(
-        time=_read("--timeout", timeout, duration),
-        memory=_read("--memory", memory, size),
-        pids=pids,
-        cpus=cpus,
-    )
+    limits = _limits(timeout, memory, pids, cpus)
     _check_files(handoff, record)
     if in_place and from_session:
         raise Trouble("--in-place and --from exclude each other", status=USAGE)
@@ -138,6 +94,24 @@ def run(
     with keeping():
         report_end(ended, json=json)
     raise typer.Exit(ended.status)
+
+
+def _check_command(command: list[str]) -> None:
+    """Before anything is made. Raises Trouble."""
+    if not command[0] or command[0].startswith("-"):
+        raise Trouble(
+            f"{one_line(command[0])!r} cannot be a command",
+            why="a command has a name that begins with no dash",
+            instead="options of sekisho stand before --, CMD and its own options after it",
+            status=USAGE,
+        )
+
+
+def _limits(timeout: str | None, memory: str | None, pids: int | None, cpus: float | None) -> "Limits":
+    from sandbox.spec import Limits
+
+    time, most = _read("--timeout", timeout, duration), _read("--memory", memory, size)
+    return Limits(time=time, memory=most, pids=pids, cpus=cpus)
 
 
 def _with_backend(request: "Request", wanted: str, image: str | None) -> "Request":
