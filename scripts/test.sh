@@ -11,7 +11,7 @@ none=5 # pytest's status where nothing was chosen
 # A module stays in one worker: many share a costly world.
 python -m pytest -n "$workers" --dist loadfile --no-loadscope-reorder -m "not alone" "$@"
 beside=$?
-python -m pytest -m alone "$@"
+python -m pytest -p no:xdist -m alone "$@"
 alone=$?
 if [ $beside = $none ] && [ $alone = $none ]; then exit $none; fi
 [ $beside = 0 ] || [ $beside = $none ] || exit $beside
