@@ -2,14 +2,15 @@
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint bench soak clients
 
-WITH := scripts/bootstrap.sh --needs "git bwrap"
+# The system's own python3, whichever it is: inside a sandbox small programs run on it.
+WITH := scripts/bootstrap.sh --needs "git bwrap /usr/bin/python3"
 CLIENTS := curl wget rg git-lfs
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: ## the whole story on a throw-away repository and upstream
-	@$(WITH) -- sekisho demo
+	@$(WITH) --needs curl -- sekisho demo
 
 test: ## all tests (under 10 minutes); ARGS="tests/unit -k name" for some
 	@$(WITH) --wants "$(CLIENTS)" -- scripts/test.sh $(ARGS)

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Prepares what a command of this project needs, once, and then runs it:
 #
-#   scripts/bootstrap.sh [--needs "git bwrap"] [--wants "curl wget"] -- COMMAND...
+#   scripts/bootstrap.sh [--needs "git bwrap /usr/bin/python3"] [--wants "curl wget"] -- COMMAND...
 #
 # Finds a Python, makes a virtual environment, installs the project into it, and system tools by apt where
-# it may. `--needs` must be there, without `--wants` some tests are skipped. pip is used as it is configured.
+# it may. `--needs` must be there (also given several times), without `--wants` some tests are skipped. pip is
+# used as it is configured.
 #
 #   SEKISHO_PYTHON   the Python to use            SEKISHO_VENV   where the environment lies
 set -euo pipefail
@@ -19,11 +20,11 @@ fail() { # what, why, next
   exit 69
 }
 
-package_of() {
-  case $1 in
+package_of() { # a path stands for the package of its last part
+  case ${1##*/} in
     bwrap) echo bubblewrap ;;
     rg) echo ripgrep ;;
-    *) echo "$1" ;;
+    *) echo "${1##*/}" ;;
   esac
 }
 
@@ -46,12 +47,22 @@ privilege() {
   fi
 }
 
+as_root() { [ "$(id -u)" = 0 ] || echo "sudo "; } # before a command that is only named
+
+apt_update() { # once: a fresh machine knows no packages
+  local before
+  [ -z "${updated:-}" ] || return 0
+  before=$(privilege) || return 1
+  updated=1
+  # shellcheck disable=SC2086  # two words on purpose
+  $before env DEBIAN_FRONTEND=noninteractive apt-get update -qq >&2 || true
+}
+
 apt_install() {
   local before
   before=$(privilege) || return 1
+  apt_update
   say "installing by apt: $*"
-  # shellcheck disable=SC2086  # two words on purpose
-  $before env DEBIAN_FRONTEND=noninteractive apt-get update -qq >&2 || true
   # shellcheck disable=SC2086
   $before env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
 }
@@ -65,18 +76,21 @@ install_tools() {
   missing=$(absent "$needs" | tr '\n' ' ')
   [ -z "$missing" ] || fail "these programs are missing: $missing" \
     "without them no sandbox can be made, and they could not be installed from here" \
-    "sudo apt-get install -y $missing"
+    "$(as_root)apt-get install -y $missing"
   missing=$(absent "$wants" | tr '\n' ' ')
-  [ -z "$missing" ] || say "missing, so some tests are skipped: $missing(sudo apt-get install -y $missing)"
+  [ -z "$missing" ] || say "missing, so some tests are skipped: $missing($(as_root)apt-get install -y $missing)"
 }
 
 # New enough, and able to make environments (Debian ships that part separately).
 usable() { "$1" -I -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 12))' 2>/dev/null; }
 
+# Looked at without uv: one that pipx has just installed is often not on PATH yet.
+uv_folder() { echo "${UV_PYTHON_INSTALL_DIR:-${XDG_DATA_HOME:-$HOME/.local/share}/uv/python}"; }
+
 candidates() {
   local path
   printf '%s\n' python3.12 python3.13 python3.14 python3
-  for path in "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.1[2-9]*/bin/python; do
+  for path in "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.1[2-9]*/bin/python "$(uv_folder)"/*/bin/python3; do
     [ -x "$path" ] && echo "$path"
   done
   if command -v uv >/dev/null; then uv python find '>=3.12' 2>/dev/null || true; fi
@@ -93,16 +107,42 @@ find_python() {
   return 1
 }
 
-python_by_apt() {
+known_to_apt() { command -v apt-cache >/dev/null && apt-cache show "$1" >/dev/null 2>&1; }
+
+version_of_apt() { # the first version of Python that this system has as packages
   local version
-  command -v apt-cache >/dev/null || return 1
   for version in 3.12 3.13 3.14; do
-    if apt-cache show "python$version-venv" >/dev/null 2>&1; then
-      apt_install "python$version" "python$version-venv"
+    if known_to_apt "python$version-venv"; then
+      echo "$version"
       return
     fi
   done
   return 1
+}
+
+python_by_apt() {
+  local version
+  apt_update || return 1
+  version=$(version_of_apt) || return 1
+  apt_install "python$version" "python$version-venv"
+}
+
+way_to_python() { # the first command that can work on this machine
+  local version
+  if version=$(version_of_apt); then
+    echo "$(as_root)apt-get install -y python$version python$version-venv"
+  elif command -v uv >/dev/null; then
+    echo "uv python install 3.12"
+  elif command -v pyenv >/dev/null; then
+    echo "pyenv install 3.12"
+  elif command -v pipx >/dev/null; then
+    echo "pipx install uv && ${PIPX_BIN_DIR:-$HOME/.local/bin}/uv python install 3.12"
+  elif known_to_apt pipx; then
+    echo "$(as_root)apt-get install -y pipx && pipx install uv &&" \
+      "${PIPX_BIN_DIR:-$HOME/.local/bin}/uv python install 3.12"
+  else
+    echo "install uv, then: uv python install 3.12 (or pyenv, then: pyenv install 3.12)"
+  fi
 }
 
 choose_python() {
@@ -116,7 +156,7 @@ choose_python() {
   python_by_apt && find_python && return
   fail "no Python 3.12 or newer with venv was found" \
     "looked for python3.12 to python3.14, python3, pyenv's versions and uv's" \
-    "sudo apt-get install -y python3.12 python3.12-venv (or: uv python install 3.12; pyenv install 3.12)"
+    "$(way_to_python)"
 }
 
 sum() { sha256sum | cut -c1-16; }
@@ -171,8 +211,8 @@ prepare_venv() {
 main() {
   while [ $# -gt 0 ]; do
     case $1 in
-      --needs) needs=$2; shift 2 ;;
-      --wants) wants=$2; shift 2 ;;
+      --needs) needs="$needs $2"; shift 2 ;;
+      --wants) wants="$wants $2"; shift 2 ;;
       --) shift; break ;;
       *) fail "unknown option $1" "see the head of scripts/bootstrap.sh" "make help" ;;
     esac
