@@ -24,7 +24,7 @@ TOOLS: tuple[str, ...] = (
     ),
 )  # fmt: skip
 _NAME = "sekisho-shim"
-_INTERPRETER = "/usr/bin/python3"  # that of stub.py
+INTERPRETER = "/usr/bin/python3"  # that of stub.py
 _ELF = b"\x7fELF"
 
 
@@ -82,6 +82,6 @@ def _python_client(folder: Path, program: bytes) -> None:
         "import py_compile, sys; mode = py_compile.PycInvalidationMode.UNCHECKED_HASH; "
         "[py_compile.compile(path, invalidation_mode=mode) for path in sys.argv[1:]]"
     )
-    command = [_INTERPRETER, "-IS", "-c", code, *(str(folder / name) for name in modules)]
+    command = [INTERPRETER, "-IS", "-c", code, *(str(folder / name) for name in modules)]
     with contextlib.suppress(OSError, subprocess.TimeoutExpired):
         subprocess.run(command, env={}, capture_output=True, timeout=30, check=False)

@@ -69,13 +69,21 @@ def _docker() -> Check:
 
 def _python() -> Check:
     version = ".".join(map(str, sys.version_info[:3]))
-    inside = Path("/usr/bin/python3").exists()
     return Check(
         name="python",
-        ok=sys.version_info >= (3, 12) and inside,
-        detail=f"{version} here, /usr/bin/python3 {'there' if inside else 'missing'} (the shim runs on it)",
-        instead="Install Python 3.12 or newer, and the system's python3 (package `python3`).",
+        ok=sys.version_info >= (3, 12),
+        detail=version,
+        instead="Install Python 3.12 or newer.",
     )
+
+
+def _shim() -> str:
+    from sekisho.session import shimming
+
+    clients = shimming.shim_folder(os.environ.get("PATH", ""))
+    if why := shimming.hindrance(clients):
+        raise RuntimeError(why)
+    return f"{clients}, {'by /usr/bin/python3' if (clients / '.client').is_dir() else 'compiled'}"
 
 
 def _git() -> Check:
@@ -148,6 +156,11 @@ LOOKS: tuple[tuple[str, Callable[[], str], str], ...] = (
         "authority",
         _authority,
         "Make its folder yours alone (chmod -R go=), or remove it to get a new one.",
+    ),
+    (
+        "clients in front of tools",
+        _shim,
+        "Install the system's python3 (package `python3`), or a C compiler.",
     ),
     ("trust files", _trust, "Remove the cache folder; it is made again."),
     (

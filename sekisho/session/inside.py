@@ -41,7 +41,7 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
 def enclosure(parts: Parts, environ: Mapping[str, str]) -> Enclosure:
     """The whole enclosure of a session. Reads where toolchains lie and how the system is laid out.
 
-    Raises EnclosureError for a mount that policy must not name.
+    Raises EnclosureError for a mount that policy must not name, and for clients that cannot run.
     """
     top, policy = parts.place.workspace.repo, parts.policy.sandbox
     uid, gid = parts.backend.identity()
@@ -78,7 +78,7 @@ def enclosure(parts: Parts, environ: Mapping[str, str]) -> Enclosure:
             *parts.place.mounts,
             *_own_files(parts),
             *parts.backend.trust(parts.trust, home=HOME),
-            *shimming.mounts(parts.session, tools.path),
+            *shimming.mounts(parts.session, tools.path, this_system=parts.backend.image is None),
             *tools.on_top,
         ),
         env=env,

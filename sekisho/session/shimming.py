@@ -5,16 +5,18 @@ import hashlib
 import os
 import shutil
 import socket
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from sandbox.errors import EnclosureError
 from sandbox.spec import Mount, MountKind
 from sekisho import __version__
 from sekisho.store.paths import cache_dir, socket_path
 from shim.compiling import compile_client
-from shim.install import TOOLS, client_source, compiled_client, install
+from shim.install import INTERPRETER, TOOLS, client_source, compiled_client, install
 from shim.suites import NAMES, OFTEN
 
 FOLDER = "/run/sekisho/bin"
@@ -23,6 +25,7 @@ REAL = "/run/sekisho/real"
 NAME = "agent.sock"
 # Called by absolute path, too (login shells, `env -i`); others are found by PATH or are absent.
 COVERED = ("git", "curl", "wget", "gh")
+OLDEST = (3, 9)  # the Python that the client is written for
 
 
 @contextmanager
@@ -62,6 +65,38 @@ def shim_folder(path: str) -> Path:
     return folder
 
 
+def hindrance(clients: Path, interpreter: str = INTERPRETER) -> str | None:
+    """Why the clients in that folder cannot run on this system; None where they can.
+
+    Compiled ones always can. A client that cannot start would be each tool's end: git, not found.
+    """
+    if not (clients / ".client").is_dir():
+        return None
+    code = f"import sys; sys.exit(sys.version_info < {OLDEST})"
+    try:
+        done = subprocess.run(
+            [interpreter, "-ISE", "-c", code],
+            env={},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=30,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    oldest = ".".join(map(str, OLDEST))
+    return f"{interpreter} is no Python {oldest} or newer that works" if done.returncode else None
+
+
+def _require(clients: Path) -> None:
+    if why := hindrance(clients):
+        raise EnclosureError(
+            "client-cannot-run",
+            f"The client in front of git and other tools cannot run here: {why}.",
+            "Install the system's python3 (package `python3`), or a C compiler.",
+        )
+
+
 def _compiled(target: Path) -> Path | None:
     """The client compiled here and now: an installation from source has none."""
     return target if compile_client(client_source().with_name("client.c"), target) else None
@@ -69,7 +104,8 @@ def _compiled(target: Path) -> Path | None:
 
 def _version(runners: list[str]) -> str:
     """Changes with anything that the folder is made from."""
-    total = hashlib.sha256(" ".join((__version__, *runners)).encode())
+    # With the interpreter: bytecode of one version is of no use to the next.
+    total = hashlib.sha256(" ".join((__version__, os.path.realpath(INTERPRETER), *runners)).encode())
     root = client_source().parent
     for path in sorted(
         (*root.glob("*.py"), *root.glob("client.*"), *root.glob("*.h"), *root.glob("grammar/*.toml"))
@@ -79,12 +115,15 @@ def _version(runners: list[str]) -> str:
     return total.hexdigest()[:16]
 
 
-def mounts(session: str, path: str) -> list[Mount]:
+def mounts(session: str, path: str, *, this_system: bool = True) -> list[Mount]:
     """Clients and socket as they appear inside, also over the absolute paths of COVERED.
 
-    `path` is the PATH by which the real programs are found. Raises StoreBroken or OSError.
+    `path` is the PATH by which the real programs are found; `this_system`: what is below /usr inside is this
+    machine's. Raises EnclosureError, StoreBroken or OSError.
     """
     clients = shim_folder(path)
+    if this_system:
+        _require(clients)
     made = [
         Mount(kind=MountKind.RO, source=str(clients), target=FOLDER),
         Mount(kind=MountKind.RO, source=str(socket_path(session, NAME)), target=SOCKET),
