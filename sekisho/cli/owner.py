@@ -18,7 +18,9 @@ from sekisho.cli.errors import GATE_BROKEN, USAGE, Trouble
 from sekisho.core.display import one_line
 
 # What must be importable for a whole session, the gatekeeper's libraries included; none is loaded in full.
-_NEEDED = "import cryptography, mitmproxy, msgspec, typer, netpolicy.proxy, sandbox.workspace, sekisho.session"
+_NEEDED = (
+    "import cryptography, mitmproxy, msgspec, typer, netpolicy.proxy, sandbox.workspace, sekisho.session"
+)
 _ROOTS = frozenset(
     {"HOME", "USER", "LOGNAME", "SHELL", "MAIL", "SSH_AUTH_SOCK", "SSH_AGENT_PID", "DBUS_SESSION_BUS_ADDRESS"}
 )

@@ -14,9 +14,11 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
+from sandbox.errors import EnclosureError
+from sekisho.core.display import one_line
 from sekisho.session import notes, outbox
 from sekisho.session.config import READY, STOP, Hello, SessionConfig, encode
 
@@ -25,11 +27,36 @@ MAX_PAUSE = 5.0
 STOP_PATIENCE = 5.0  # seconds to flush the journal
 DESCRIPTORS = 16_384  # two for each open connection of each session
 LAST_WORDS = 4096  # bytes of the log that are looked at
+SEE_LOG = "`sekisho sessions logs ID` shows all it said, `sekisho doctor` what this machine lacks."
 
 
 def outside_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """The person's environment, without what would change how our interpreter or git behaves."""
     return {k: v for k, v in environ.items() if not k.startswith(("PYTHON", "GIT_", "LD_"))}
+
+
+def library_path(given: str, mapped: Iterable[str], project: str) -> dict[str, str]:
+    """The part of an `LD_LIBRARY_PATH` that this very process lives on, as a variable; empty without one.
+
+    `mapped` are files that it has loaded. Without that part the same interpreter may not start again. What
+    lies in the project never counts: in place, an agent could put a library of its own there.
+    """
+    libraries = {os.path.dirname(path) for path in mapped}
+    inside = os.path.realpath(project) + os.sep
+    kept = [
+        folder
+        for folder in given.split(":")
+        if os.path.isabs(folder)
+        and (real := os.path.realpath(folder)) in libraries
+        and not (real + os.sep).startswith(inside)
+    ]
+    return {"LD_LIBRARY_PATH": ":".join(kept)} if kept else {}
+
+
+def _mapped() -> list[str]:
+    """The files that this process has mapped, see proc_pid_maps(5)."""
+    with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:
+        return [fields[5].rstrip("\n") for line in maps if len(fields := line.split(maxsplit=5)) == 6]
 
 
 class GatekeeperProcess:
@@ -51,9 +78,15 @@ class GatekeeperProcess:
         return self._process.pid
 
     def give(self, sockets: Mapping[str, socket.socket]) -> None:
-        """Hand over the session's sockets and start watching. Called once, after the fork of the sandbox."""
+        """Hand over the session's sockets and start watching. Called once, after the fork of the sandbox.
+
+        Raises EnclosureError where it has ended before it could take them.
+        """
         self._sockets = dict(sockets)
-        self._hand_over()
+        try:
+            self._hand_over()
+        except OSError as error:
+            raise self._stillborn(error) from error
         self._watcher.start()
 
     def stop(self) -> None:
@@ -82,6 +115,17 @@ class GatekeeperProcess:
         except OSError:
             return False
 
+    def _stillborn(self, error: OSError) -> EnclosureError:
+        """It ends before anything ran: one that cannot start here would not start again either."""
+        try:
+            status = f"status {self._process.wait(STOP_PATIENCE)}"
+        except subprocess.TimeoutExpired:
+            status = error.strerror or str(error)
+        words = one_line(self._last_words()) or "it said nothing"
+        return EnclosureError(
+            "gatekeeper-ended", f"The gatekeeper ended at once ({status}): {words}.", SEE_LOG
+        )
+
     def _last_words(self) -> str:
         """The last line that the one which died has logged: the exception that ended it."""
         try:
@@ -105,11 +149,16 @@ class GatekeeperProcess:
                 stdout=log,
                 stderr=log,
                 cwd="/",
-                env=outside_environment(os.environ),
+                env=self._environment(),
                 start_new_session=True,  # Ctrl-C is for the agent, not for the gate
             )
         _allow_descriptors(process.pid)
         return ours, process
+
+    def _environment(self) -> dict[str, str]:
+        given = os.environ.get("LD_LIBRARY_PATH", "")
+        kept = library_path(given, _mapped(), self._config.project) if given else {}
+        return outside_environment(os.environ) | kept
 
     def _hand_over(self) -> None:
         hello = Hello(config=self._config, sockets=tuple(self._sockets), restarted=self._restarts)

@@ -1,6 +1,7 @@
 """The launcher keeps the sockets; a gatekeeper that dies is started again on the same ones."""
 
 import os
+import re
 import resource
 import signal
 import socket
@@ -12,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from sandbox.errors import EnclosureError
 from sekisho.session import notes, supervise
 from sekisho.session.config import SessionConfig
-from sekisho.session.supervise import GatekeeperProcess, outside_environment
+from sekisho.session.supervise import GatekeeperProcess, library_path, outside_environment
 from tests.e2e.world import wait_for
 
 # A gatekeeper that only says which of its kind it is, to whoever connects.
@@ -46,17 +48,17 @@ def listener() -> Iterator[socket.socket]:
         yield made
 
 
-@pytest.fixture
-def gatekeeper(
-    tmp_path: Path, deaths: list[int], listener: socket.socket, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[GatekeeperProcess]:
+def begun(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, deaths: list[int], program: str
+) -> GatekeeperProcess:
+    """A gatekeeper process that runs `program` instead."""
     started: Callable[..., subprocess.Popen[bytes]] = subprocess.Popen
 
     def stand_in(argv: list[str], **options: object) -> subprocess.Popen[bytes]:
-        return started([sys.executable, "-I", "-c", STAND_IN, argv[-1]], **options)
+        return started([sys.executable, "-I", "-c", program, argv[-1]], **options)
 
     monkeypatch.setattr("sekisho.session.supervise.subprocess.Popen", stand_in)
-    text = str(tmp_path)
+    text = str(folder)
     config = SessionConfig(
         session="s",
         project=text,
@@ -67,7 +69,14 @@ def gatekeeper(
         authority=text,
         roots=text,
     )
-    made = GatekeeperProcess(config, tmp_path / "log", deaths.append)
+    return GatekeeperProcess(config, folder / "log", deaths.append)
+
+
+@pytest.fixture
+def gatekeeper(
+    tmp_path: Path, deaths: list[int], listener: socket.socket, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[GatekeeperProcess]:
+    made = begun(monkeypatch, tmp_path, deaths, STAND_IN)
     made.give({"http": listener})
     yield made
     made.stop()
@@ -88,6 +97,19 @@ def test_a_killed_gatekeeper_is_replaced_on_the_same_sockets(
         seen.append(who(listener))  # connects at once, is answered by the next one
     assert len(set(seen)) == 3
     assert deaths == [-9, -9]
+
+
+def test_one_that_cannot_start_is_said_with_its_last_words(
+    tmp_path: Path, deaths: list[int], listener: socket.socket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = begun(monkeypatch, tmp_path, deaths, "import sys; sys.exit('libpython: cannot open\\x1b[2J')")
+    os.waitid(os.P_PID, made.pid, os.WEXITED | os.WNOWAIT)
+    said = re.escape("ended at once (status 1): libpython: cannot open")
+    with pytest.raises(EnclosureError, match=said) as refused:
+        made.give({"http": listener})
+    assert "\x1b" not in refused.value.what
+    made.stop()
+    assert deaths == []
 
 
 def test_its_last_words_are_noted(
@@ -133,3 +155,23 @@ def test_what_would_change_our_interpreter_or_git_stays_out() -> None:
         "SSH_AUTH_SOCK": "s",
     }
     assert outside_environment(given) == {"PATH": "/bin", "HOME": "/h", "SSH_AUTH_SOCK": "s"}
+
+
+def test_the_libraries_that_we_run_on_ourselves_are_found_again(tmp_path: Path) -> None:
+    used, link, unused, ours = (tmp_path / name for name in ("used", "link", "unused", "project/lib"))
+    for folder in (used, unused, ours):
+        folder.mkdir(parents=True)
+    link.symlink_to(used)
+    mapped = [f"{used}/libpython3.12.so.1.0", f"{ours}/libssl.so.3", "[heap]", ""]
+
+    def kept(*given: object) -> dict[str, str]:
+        return library_path(":".join(map(str, given)), mapped, str(tmp_path / "project"))
+
+    assert kept(unused, used, "", ".") == {"LD_LIBRARY_PATH": str(used)}
+    assert kept(link) == {"LD_LIBRARY_PATH": str(link)}
+    assert kept(unused) == kept("") == kept("used") == {}
+    assert kept(ours) == kept(tmp_path / "project/../project/lib") == {}
+
+
+def test_what_this_process_has_loaded_is_seen() -> None:
+    assert any("libc.so" in path or "ld-musl" in path for path in supervise._mapped())
