@@ -4,7 +4,7 @@ import errno
 
 from sandbox.errors import EnclosureError
 
-BUILD = "`sekisho image build` makes one from Debian packages"
+OURS = "sekisho/"  # how the names of the images begin that `sekisho image build` makes
 
 UNSEEN = (
     "The engine does not see that folder: it is another machine's, or confined (snap, PrivateTmp). "
@@ -46,7 +46,7 @@ SAYS = (
     (
         "no such image",
         "image-missing",
-        f"{BUILD}; `docker pull` fetches one.",
+        "`docker images` shows which are there, `sekisho image list` those that sekisho makes.",
     ),
     (
         "no space left",
@@ -132,8 +132,15 @@ def no_image(name: str) -> EnclosureError:
     return EnclosureError(
         "image-missing",
         f"The image {name} is not on this machine.",
-        f"{BUILD}, `docker pull {name}` fetches it where a registry is reached.",
+        _way_to(name),
     )
+
+
+def _way_to(name: str) -> str:
+    if not name.startswith(OURS):
+        return f"`docker images` shows which are there; `docker pull {name}` fetches it from a registry."
+    variant = name.removeprefix(OURS).partition(":")[0]
+    return f"`sekisho image build --variant {variant} --from-packages` makes it from Debian packages."
 
 
 def wrong_machine(name: str, architecture: str, machine: str) -> EnclosureError:

@@ -82,7 +82,7 @@ def test_without_an_engine(world: World) -> None:
 
 def test_without_the_image(world: World) -> None:
     done = world.sekisho(*words(world, "--image", "no/such:image"))
-    assert "sekisho image build" in nothing_ran(world, done)
+    assert "docker pull no/such:image" in nothing_ran(world, done)
 
 
 def given(**options: object) -> Any:
