@@ -11,7 +11,8 @@ from sandbox.inplace.model import Guarded, InPlace
 from sandbox.workspace.carry import changes, commit_changes, look_for_changes
 from sandbox.workspace.extras import at_any_depth, beneath, skip_worktree, tracked_matches
 from sandbox.workspace.git import OURS, git, lines
-from sandbox.workspace.model import Workspace, WorkspaceError, absolute, carried_subject, namespace
+from sandbox.workspace.model import OwnFiles, Workspace, WorkspaceError, absolute, carried_subject, namespace
+from sandbox.workspace.ownfiles import own_files
 from sandbox.workspace.secrets import secret_name
 from sandbox.workspace.skeleton import empty_clone, lean_on_inside_paths, new_folder, write_refs
 from sandbox.workspace.source import Source, inspect
@@ -58,9 +59,11 @@ def _create(source: Source, dest: Path, session: str, hide: Sequence[str]) -> In
     found = changes(source, look_for_changes(source).output())
     private = empty_clone(source, dest / "tree")
     base = source.head
+    own: tuple[OwnFiles, ...] = ()
     if found.paths and found.head == source.head:
         subject = carried_subject(session) + "\n"
         base = commit_changes(source, private, found.paths, subject)
+        own = (own_files(source, base, {**OURS, "GIT_DIR": str(private)}),)
     refs = write_refs(source, private, source.head)
     loose = lines(git(source.top, "ls-files", "-z", "--others", "--directory"))
     hidden, masks = _hide(source, loose, dest, hide)
@@ -86,6 +89,7 @@ def _create(source: Source, dest: Path, session: str, hide: Sequence[str]) -> In
             hidden=hidden,
             skipped=found.skipped,
             notes=_notes(masks),
+            own=own,
         ),
         pointer=os.path.isfile(os.path.join(source.top, ".git")),
         guarded=tuple(guarded),

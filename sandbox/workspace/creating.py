@@ -13,7 +13,14 @@ import msgspec
 from sandbox.workspace.carry import Changes, changes, commit_changes, look_for_changes
 from sandbox.workspace.extras import carry_folders, hide_paths
 from sandbox.workspace.git import OURS, Call, git
-from sandbox.workspace.model import Workspace, WorkspaceError, absolute, carried_subject, namespace
+from sandbox.workspace.model import (
+    Workspace,
+    WorkspaceError,
+    absolute,
+    carried_subject,
+    namespace,
+)
+from sandbox.workspace.ownfiles import inherited, own_files
 from sandbox.workspace.skeleton import (
     cleared_on_failure,
     complaining,
@@ -59,7 +66,7 @@ def cloning(repo: Path, dest: Path, session: str, *, from_ref: str | None = None
             checkout = _check_out(dest, start) if start else None
             listing = look_for_changes(source)
         with checkout or nullcontext(), listing:
-            draft = _draft(source, dest, session, start)
+            draft = _draft(source, dest, session, start, from_ref)
             yield Cloning(draft, source, git_dir, checkout, listing, complaint)
 
 
@@ -86,10 +93,11 @@ class Cloning:
     def _finish(self, carry: Sequence[str], hide: Sequence[str]) -> Workspace:
         source, draft, dest = self._source, self.draft, Path(self.draft.clone)
         found, notes = _to_carry(source, draft.start, self._listing.output())
-        base = draft.start
+        base, own = draft.start, draft.own
         if found.paths:
             subject = carried_subject(draft.session) + "\n"
             base = commit_changes(source, self._git_dir, found.paths, subject)
+            own += (own_files(source, base, {**OURS, "GIT_DIR": str(self._git_dir)}),)
         if self._checkout:
             self._checkout.output()
         refs = write_refs(source, self._git_dir, base)
@@ -102,7 +110,7 @@ class Cloning:
         if draft.start:
             git(source.top, "update-ref", namespace(draft.session) + "/base", draft.start)
         return msgspec.structs.replace(
-            draft, base=base, refs=refs, hidden=hidden, skipped=found.skipped, notes=notes
+            draft, base=base, refs=refs, hidden=hidden, skipped=found.skipped, notes=notes, own=own
         )
 
 
@@ -110,7 +118,7 @@ def _check_out(dest: Path, commit: str) -> Call:
     return Call(dest, "read-tree", "-u", "--reset", commit, env=OURS)
 
 
-def _draft(source: Source, dest: Path, session: str, start: str | None) -> Workspace:
+def _draft(source: Source, dest: Path, session: str, start: str | None, from_ref: str | None) -> Workspace:
     return Workspace(
         session=session,
         repo=source.top,
@@ -125,6 +133,7 @@ def _draft(source: Source, dest: Path, session: str, start: str | None) -> Works
         start=start,
         base=start,
         refs={},
+        own=inherited(source, start) if from_ref and start else (),
     )
 
 

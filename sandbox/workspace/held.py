@@ -44,7 +44,8 @@ class HeldPush(msgspec.Struct, frozen=True, kw_only=True):
     """A push that can be judged, shown and executed from `git_dir` alone.
 
     Each new id is there as `refs/held/<n>`. `diff` is the file with the full diff (raw bytes; cut at
-    a limit when `diff_cut`); `objects` and `size` (bytes) are those of the pack that arrived.
+    a limit when `diff_cut`); `objects` and `size` (bytes) are those of the pack that arrived. `own` are paths
+    of files that the person had not committed and that it would publish.
     """
 
     git_dir: str
@@ -54,3 +55,4 @@ class HeldPush(msgspec.Struct, frozen=True, kw_only=True):
     diff: str
     diff_cut: bool
     secrets: Scan
+    own: tuple[bytes, ...] = ()

@@ -23,6 +23,7 @@ from sandbox.workspace.git import GitError, git, lines
 from sandbox.workspace.held import Command, HeldPush, HeldRef, PushRefused
 from sandbox.workspace.importing import LARGEST_PACK, bare, import_objects
 from sandbox.workspace.model import Workspace
+from sandbox.workspace.ownfiles import in_push
 from sandbox.workspace.scanning import Scan, join, scan_range
 
 __all__ = ["Command", "HeldPush", "HeldRef", "PushRefused", "receive"]
@@ -120,6 +121,7 @@ class _Reception:
             diff=str(self.dest / _DIFF_FILE),
             diff_cut=cut,
             secrets=secrets,
+            own=in_push(box, self.workspace.own, new, here),
         )
 
     def _index(self, pack: Path | bytes) -> tuple[int, int, list[str]]:

@@ -22,6 +22,15 @@ class Skipped(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
 
 
+class OwnFiles(msgspec.Struct, frozen=True, kw_only=True):
+    """Files of the person's that were not committed: raw paths to the ids of their content, `commit` that
+    holds them and `start` it stands on (None: nothing was committed yet)."""
+
+    commit: str
+    start: str | None
+    files: dict[bytes, str]
+
+
 class Workspace(msgspec.Struct, frozen=True, kw_only=True):
     """A session's own clone of a repository.
 
@@ -31,7 +40,8 @@ class Workspace(msgspec.Struct, frozen=True, kw_only=True):
     top the session was asked for. `branch` is the full ref checked out (None: detached), `start` the
     commit named at request time (None: nothing was committed yet), `base` the commit that carries
     uncommitted work on top of it (`start` itself when there was none, None when there is neither).
-    `refs` are branches and tags as they were: full name to object id.
+    `refs` are branches and tags as they were: full name to object id. `own` are the person's uncommitted
+    files, those of earlier sessions that this one goes on from first.
     """
 
     session: str
@@ -50,6 +60,7 @@ class Workspace(msgspec.Struct, frozen=True, kw_only=True):
     hidden: tuple[bytes, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     notes: tuple[str, ...] = ()
+    own: tuple[OwnFiles, ...] = ()
 
     @property
     def carried(self) -> bool:

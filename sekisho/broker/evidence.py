@@ -5,6 +5,7 @@ Texts of the agent's stay raw here; whoever shows them makes them visible.
 """
 
 import shlex
+from collections.abc import Sequence
 from typing import Any
 
 from sandbox.workspace.hold_repo import HeldPush, HeldRef
@@ -13,6 +14,8 @@ from sekisho.core.action import Action, Credential, Reach, Stakes
 from sekisho.core.verdict import Decision
 from sekisho.sending.artifact import HttpAct
 
+OWN = "own_files"
+OWN_SHOWN = 20  # names of the person's own files
 BODY_SHOWN = 64 * 1024  # bytes of a body that are shown; the digest covers all of it
 
 _REVERSIBLE = {True: "can be undone", False: "cannot be undone by itself"}
@@ -71,12 +74,15 @@ def of_push(
     refs = decision.action.detail["refs"]
     options = decision.action.detail.get("push_options", ())
     told = ["it has push options, by which a forge merges, deploys or skips checks"] if options else []
+    if held.own:
+        told.append(_own_files(held.own))
     if not own:
         told.append("the remote is none of your repository's: all of the history below leaves for it")
     remote = str(decision.action.detail["remote"])
     return {
         **base(decision, **texts),
         "changes": "\n".join([*map(_ref_text, held.refs), *map(_option_text, options)]),
+        OWN: [_path(path) for path in held.own],
         "diff": diff,
         "diff_cut": held.diff_cut,
         "objects": held.objects,
@@ -90,6 +96,16 @@ def _ref_text(ref: HeldRef) -> str:
     commits = [f"  {c.oid[:12]} {c.subject.decode('utf-8', 'backslashreplace')}" for c in ref.log]
     lines = [f"{ref.ref}: {_movement(ref)}", *commits]
     return "\n".join([*lines, *ref.notes, ref.diffstat])
+
+
+def _own_files(paths: Sequence[bytes]) -> str:
+    more = f" and {len(paths) - OWN_SHOWN} more" if len(paths) > OWN_SHOWN else ""
+    names = ", ".join(map(_path, paths[:OWN_SHOWN])) + more
+    return f"it publishes files of your own that you had not committed when the work began: {names}"
+
+
+def _path(raw: bytes) -> str:
+    return raw.decode("utf-8", "backslashreplace")
 
 
 def _option_text(option: object) -> str:
@@ -108,7 +124,7 @@ def _movement(ref: HeldRef) -> str:
 
 
 def _warning(finding: Finding) -> str:
-    path = finding.path.decode("utf-8", "backslashreplace") or "the message"
+    path = _path(finding.path) or "the message"
     where = finding.commit[:12] or "the pack"
     return f"looks like a secret ({finding.rule}): {path} line {finding.line} in {where}"
 

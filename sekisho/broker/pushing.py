@@ -58,7 +58,8 @@ def hold_push(store: Store, state: SessionState, request: Request, body: Body) -
     state.keep(store)
     fingerprint = artifact.digest(act)
     if (live := same_operation(store, state, fingerprint)) is not None:
-        return _held_reply(push, judge(live.action, state.policy, state.context), live)
+        decision = judge(live.action, state.policy, state.context)
+        return _held_reply(push, _of_own_files(decision, live.evidence.get(evidence.OWN, ())), live)
     repository = store.folder / "holds" / f"{fingerprint.removeprefix('sha256:')[:16]}-{secrets.token_hex(4)}"
     try:
         held = _receive(push, body, state, repository, act, _known(store, act, state))
@@ -66,7 +67,7 @@ def hold_push(store: Store, state: SessionState, request: Request, body: Body) -
         what = f"{action.verb} {action.target}"
         return Held(reply=reject(push, standard("unreadable-push", what, why=str(refused))))
     action = _with_ancestry(action, held)
-    decision = judge(action, state.policy, state.context)
+    decision = _of_own_files(judge(action, state.policy, state.context), held.own)
     if decision.verdict is Verdict.DENY:
         shutil.rmtree(repository, ignore_errors=True)
         return Held(reply=_denied(store, state, push, decision))
@@ -163,6 +164,20 @@ def _with_ancestry(action: Action, held: HeldPush) -> Action:
         answers = msgspec.structs.replace(answers, reversible=False)
     detail = {**action.detail, "refs": refs}
     return msgspec.structs.replace(action, effect=Effect.EXTERNAL, detail=detail, answers=answers)
+
+
+def _of_own_files(decision: Decision, own: Sequence[object]) -> Decision:
+    """A standing yes is for the agent's work: what the person had not committed leaves by their own yes."""
+    if not own or decision.verdict is not Verdict.ALLOW:
+        return decision
+    return msgspec.structs.replace(
+        decision,
+        verdict=Verdict.HOLD,
+        code="held-push",
+        reason=f"it carries files of the person's that were not committed when the work began ({len(own)})",
+        instead="go on with other work; commits made without those files (`git rebase --onto` leaves their "
+        "commit out) go by the rule",
+    )
 
 
 def _denied(store: Store, state: SessionState, push: Push, decision: Decision) -> Reply:

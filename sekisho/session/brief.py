@@ -53,6 +53,10 @@ _SETTINGS = (
     "remotes, `git config`, upstreams, submodules, worktrees, sparse checkout",
     "refused, status 77: they are settings of the person's repository",
 )
+_BY_ITSELF = (
+    "sent by itself (no force, no deletion, and nothing of what the person had not committed when you began: "
+    "that is held)"
+)
 _LOSING = "a command that loses local work (`git reset --hard`, `git clean`, `rm` of what is not committed)"
 _LOST = {
     "checkpoint": "done after a checkpoint; of ignored files, which none covers, refused",
@@ -135,7 +139,7 @@ def _names(names: Iterable[str]) -> str:
 
 
 def _push_rows(policy: Policy) -> list[tuple[str, str]]:
-    said = {"auto": "sent by itself (no force, no deletion)", "human": "held for a person", "never": "denied"}
+    said = {"auto": _BY_ITSELF, "human": "held for a person", "never": "denied"}
     rows = [(f"`git push` to `{rule.ref}`", said[str(rule.gate)]) for rule in policy.git.push]
     if not any(rule.ref == "*" for rule in policy.git.push):
         rows.append(("`git push` to any other ref", "held for a person"))

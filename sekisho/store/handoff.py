@@ -19,7 +19,8 @@ class Commit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HeldAct(msgspec.Struct, frozen=True, kw_only=True):
-    """An act that waits: everything a person decides by. Texts may be of several lines."""
+    """An act that waits: everything a person decides by. Texts may be of several lines; `warnings` come
+    first."""
 
     id: str
     operation: str
@@ -30,6 +31,7 @@ class HeldAct(msgspec.Struct, frozen=True, kw_only=True):
     risk: str = ""
     recovery: str = ""
     count: int = 1
+    warnings: tuple[str, ...] = ()
 
 
 class DeniedAct(msgspec.Struct, frozen=True, kw_only=True):
@@ -124,6 +126,7 @@ def held_act(hold: Hold) -> HeldAct:
         target=hold.target,
         purpose=_text(hold.evidence.get("purpose")) or hold.action.reason,
         count=hold.count,
+        warnings=tuple(map(str, hold.evidence.get("warnings") or ())),
         **given,
     )
 

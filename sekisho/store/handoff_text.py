@@ -58,6 +58,7 @@ def _held_act(act: HeldAct) -> str:
     parts = [
         f"### {span(act.id)}: {span(act.operation)}{times}",
         f"**Target:** {span(act.target)}",
+        *(f"**Warning:** {span(warning)}" for warning in act.warnings),
     ]
     for field in _FIELDS:
         text: str = getattr(act, field)

@@ -185,20 +185,25 @@ def test_a_big_push_is_held_whole(world: World) -> None:
     assert hashlib.sha256(got.stdout).hexdigest() == session.out.split()[0]
 
 
-def test_a_standing_rule_sends_without_asking_but_never_by_force(world: World, tmp_path: Path) -> None:
+@pytest.fixture
+def standing(world: World, tmp_path: Path) -> Path:
+    """A policy by which pushes to agent/* go by themselves."""
     policy = tmp_path / "sekisho.toml"
-    text = world.policy.read_text()
-    policy.write_text(
-        text + '\n[git]\npush = [{ ref = "agent/*", gate = "auto" }, { ref = "*", gate = "human" }]\n'
-    )
+    rule = '\n[git]\npush = [{ ref = "agent/*", gate = "auto" }, { ref = "*", gate = "human" }]\n'
+    policy.write_text(world.policy.read_text() + rule)
+    return policy
+
+
+def test_a_standing_rule_sends_without_asking_but_never_by_force(world: World, standing: Path) -> None:
     session = world.run(
         """
+        git reset -q --hard origin/main
         echo auto > auto.txt; git add auto.txt; git commit --quiet -m Auto
         git push origin HEAD:refs/heads/agent/auto; echo "first $?"
-        git push --force origin HEAD~2:refs/heads/agent/auto; echo "force $?"
+        git push --force origin HEAD~1:refs/heads/agent/auto; echo "force $?"
         """,
         "--policy",
-        policy,
+        standing,
     )
     assert "first 0" in session.out, session.err
     assert "force 1" in session.out
@@ -206,3 +211,32 @@ def test_a_standing_rule_sends_without_asking_but_never_by_force(world: World, t
     assert git_output("log", "-1", "--format=%s", sent, cwd=world.repository) == "Auto"
     states = sorted(hold["state"] for hold in world.holds(session))
     assert states == ["done", "pending"]
+
+
+@pytest.mark.parametrize("place", [(), ("--in-place",)])
+def test_what_the_person_had_not_committed_leaves_by_no_standing_rule(
+    world: World, standing: Path, place: tuple[str, ...]
+) -> None:
+    ref = f"refs/heads/agent/own{len(place)}"
+    (world.repository / "draft.txt").write_text("for my eyes\n")
+    session = world.run(
+        f"""
+        git add -A; git commit --quiet --allow-empty -m Mine; git push origin HEAD:{ref}; echo "status $?"
+        git push origin HEAD:{ref} 2>&1 | grep -q 'files of the person'; echo $?
+        """,
+        "--policy",
+        standing,
+        *place,
+    )
+    assert session.out.split() == ["status", "1", "0"]
+    assert "it carries files of the person's" in session.err
+    assert world.remote(ref) == ZERO
+    hold = world.hold(session)
+    assert (hold["state"], hold["count"]) == ("pending", 2)
+    shown = world.told("approvals", "show", str(hold["id"])).out
+    assert "WARNING:   it publishes files of your own" in shown
+    (told,) = session.handoff["held"][0]["warnings"]
+    assert "README.md, draft.txt" in told
+    assert "README.md, draft.txt" in Path(session.summary["handoff"]).with_suffix(".md").read_text()
+    world.approve(hold)
+    assert git_output("show", f"{world.remote(ref)}:draft.txt", cwd=world.repository) == "for my eyes"

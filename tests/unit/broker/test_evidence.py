@@ -23,7 +23,9 @@ def decision(verb: str = "http.post", **fields: object) -> Decision:
     return judge(msgspec.structs.replace(action, **fields), BUILTIN)
 
 
-def push_evidence(op: str, ref: str, old: str, new: str, ancestor: bool | None) -> dict[str, object]:
+def push_evidence(
+    op: str, ref: str, old: str, new: str, ancestor: bool | None, own: tuple[bytes, ...] = ()
+) -> dict[str, object]:
     change = {"op": op, "ref": ref, "old": old, "new": new, "force": None}
     detail = {"remote": "https://git.test/x.git", "refs": [change]}
     held = HeldPush(
@@ -34,6 +36,7 @@ def push_evidence(op: str, ref: str, old: str, new: str, ancestor: bool | None) 
         diff="/d",
         diff_cut=False,
         secrets=Scan(findings=(), complete=True),
+        own=own,
     )
     return evidence.of_push(decision("git.push", detail=detail), held, "d" * 64, purpose="p")
 
@@ -105,3 +108,15 @@ def test_a_long_body_is_cut_and_says_so() -> None:
 
 def test_a_missing_purpose_is_said() -> None:
     assert "gave none" in evidence.base(decision(), purpose="")["purpose"]
+
+
+def test_files_of_the_persons_own_are_named_and_counted_beyond_a_screen() -> None:
+    own = tuple(b"notes/%d \xff" % number for number in range(evidence.OWN_SHOWN + 3))
+    shown = push_evidence("create", "refs/heads/x", ZERO, ONE, None, own)
+    warnings = shown["warnings"]
+    assert isinstance(warnings, list)
+    (warning,) = warnings
+    assert "files of your own" in warning
+    assert "notes/0 \\xff" in warning
+    assert warning.endswith(" and 3 more")
+    assert len(shown[evidence.OWN]) == len(own)  # type: ignore[arg-type]

@@ -65,6 +65,7 @@ def full(text: str) -> Handoff:
         risk=text,
         recovery=text,
         count=2,
+        warnings=(text, text),
     )
     return Handoff(
         session="1129-k7f2x",
