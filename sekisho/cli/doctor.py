@@ -166,7 +166,7 @@ LOOKS: tuple[tuple[str, Callable[[], str], str], ...] = (
     (
         "ledger and journal",
         _store,
-        "`sekisho audit verify` names broken records; `fuser` who locks the file.",
+        "`sekisho audit verify` names broken records.",
     ),
     ("sockets", _runtime, "Set XDG_RUNTIME_DIR to a short folder of your own, mode 0700."),
     ("policy", _policy, "`sekisho policy check` shows every problem."),
@@ -178,4 +178,6 @@ def _tried(name: str, look: Callable[[], str], instead: str) -> Check:
     try:
         return Check(name=name, ok=True, detail=look())
     except Exception as error:
-        return Check(name=name, ok=False, detail=f"{type(error).__name__}: {error}", instead=instead)
+        # What knows its own way out knows it better.
+        way = getattr(error, "instead", "") or instead
+        return Check(name=name, ok=False, detail=f"{type(error).__name__}: {error}", instead=way)

@@ -16,8 +16,8 @@ def opened() -> Iterator[Store]:
             yield store
     except StoreBroken as broken:
         raise Trouble(
-            "the ledger cannot be relied on, so nothing is decided",
+            "the ledger cannot be relied on, so nothing is decided; local work is not affected",
             why=broken.reason,
-            instead="`sekisho audit verify` looks at the journal; local work is not affected",
+            instead=broken.instead,
             status=GATE_BROKEN,
         ) from broken

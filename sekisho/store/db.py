@@ -3,7 +3,6 @@
 import contextlib
 import os
 import sqlite3
-import stat
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -11,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sekisho.store.errors import StoreBroken, Trouble
-from sekisho.store.files import only_one, os_errors_as_broken, private_folder
+from sekisho.store.files import check_private_path, only_one, os_errors_as_broken, private_folder
 from sekisho.store.schema import APPLICATION_ID, MIGRATIONS, migrate
 
 BUSY_SECONDS = 10.0
@@ -151,11 +150,9 @@ class Database:
         with os_errors_as_broken(self.path):
             if not os.path.lexists(self.path):
                 create_empty(self.path)
-            info = os.lstat(self.path)
-            if not stat.S_ISREG(info.st_mode) or info.st_uid != os.geteuid():
-                raise StoreBroken(f"{self.path}: is not a regular file of the caller's own", Trouble.UNSAFE)
-            if info.st_mode & 0o077:
-                os.chmod(self.path, 0o600)
+        # Not by a descriptor: closing one drops every POSIX lock that this process has on the file.
+        for beside in ("", "-wal", "-shm"):
+            check_private_path(self.path.with_name(self.path.name + beside))
 
     def _prepare(self) -> None:
         with self.errors():

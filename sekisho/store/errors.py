@@ -16,13 +16,30 @@ class Trouble(StrEnum):
     TAMPERED = "journal-tampered"
 
 
-class StoreBroken(Exception):
-    """The store cannot be relied on: the outside stays closed, with `reason` as the explanation."""
+_AFRESH = "bring it back from a backup, or move the state folder away to begin afresh"
+_INSTEAD = {
+    Trouble.CORRUPT: _AFRESH,
+    Trouble.READ_ONLY: "make it writable for yourself again",
+    Trouble.FULL: "make room on that disk",
+    Trouble.LOCKED: "`fuser` with that file names the process; try again when it has ended",
+    Trouble.NEWER: "use the newer version",
+    Trouble.UNREACHABLE: "make it readable for yourself again; `sekisho doctor` looks at the rest",
+    Trouble.UNSAFE: "make it a file or folder of your own that nobody else may write to",
+    Trouble.TAMPERED: f"`sekisho audit verify` names changed records; {_AFRESH}",
+}
 
-    def __init__(self, reason: str, trouble: Trouble = Trouble.UNREACHABLE) -> None:
+
+class StoreBroken(Exception):
+    """The store cannot be relied on: the outside stays closed, with `reason` as the explanation.
+
+    `instead` says what to do about it.
+    """
+
+    def __init__(self, reason: str, trouble: Trouble = Trouble.UNREACHABLE, instead: str = "") -> None:
         super().__init__(reason)
         self.reason = reason
         self.trouble = trouble
+        self.instead = instead or _INSTEAD[trouble]
 
 
 class LedgerError(Exception):

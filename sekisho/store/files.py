@@ -4,6 +4,7 @@ import contextlib
 import errno
 import fcntl
 import os
+import shlex
 import stat
 import tempfile
 import time
@@ -57,8 +58,7 @@ def private_folder(path: Path, *, follow: bool = True, readable_by_others: bool 
                     raise
         info = os.stat(path, follow_symlinks=follow)
     forbidden = 0o022 if readable_by_others else 0o077
-    if problem := _unfit(info, stat.S_IFDIR, forbidden):
-        raise StoreBroken(f"{path}: {problem}", Trouble.UNSAFE)
+    _require(path, info, stat.S_IFDIR, forbidden)
     return path
 
 
@@ -68,9 +68,30 @@ def check_private(fd: int, name: str | Path) -> os.stat_result:
     Raises `StoreBroken`.
     """
     info = os.fstat(fd)
-    if problem := _unfit(info, stat.S_IFREG, 0o077):
-        raise StoreBroken(f"{name}: {problem}", Trouble.UNSAFE)
+    _require(name, info, stat.S_IFREG, 0o077)
     return info
+
+
+def check_private_path(path: Path) -> None:
+    """As `check_private`, for a file that must not be opened for it. Nothing there is fine.
+
+    Raises `StoreBroken`.
+    """
+    with os_errors_as_broken(path), contextlib.suppress(FileNotFoundError):
+        _require(path, os.lstat(path), stat.S_IFREG, 0o077)
+
+
+def _require(path: str | Path, info: os.stat_result, kind: int, forbidden: int) -> None:
+    if problem := _unfit(info, kind, forbidden):
+        raise StoreBroken(f"{path}: {problem}", Trouble.UNSAFE, _way(path, info, kind))
+
+
+def _way(path: str | Path, info: os.stat_result, kind: int) -> str:
+    """What puts it right; nothing where only a person can tell."""
+    if stat.S_IFMT(info.st_mode) != kind or info.st_uid != os.geteuid():
+        return ""
+    mode = FOLDER_MODE if kind == stat.S_IFDIR else FILE_MODE
+    return f"`chmod {mode:o} {shlex.quote(str(path))}`, if nobody else can have changed it"
 
 
 def _unfit(info: os.stat_result, kind: int, forbidden: int) -> str | None:

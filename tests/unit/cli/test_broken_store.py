@@ -82,6 +82,10 @@ def no_journal_key(state: Path) -> None:
     (state / "journal.key").unlink()
 
 
+def open_ledger(state: Path) -> None:
+    (state / "ledger.db").chmod(0o666)
+
+
 def open_folder(state: Path) -> None:
     state.chmod(0o777)
 
@@ -97,10 +101,11 @@ KINDS: dict[Break, str] = {
     folder: "not a regular file",
     newer: "newer sekisho",
     foreign: "another program's database",
-    open_key: "open to others",
+    open_key: "next: `chmod 600 ",
+    open_ledger: "next: `chmod 600 ",
     short_key: "32 bytes",
     no_journal_key: "key is missing",
-    open_folder: "open to others",
+    open_folder: "next: `chmod 700 ",
     no_sessions: "is not a folder",
 }
 

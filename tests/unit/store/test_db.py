@@ -42,10 +42,33 @@ def test_files_are_the_owners_alone(state: Path) -> None:
     assert set(modes.values()) == {0o600}
 
 
-def test_wide_mode_is_narrowed(state: Path) -> None:
-    (state / "ledger.db").chmod(0o644)
-    with Store(state):
-        assert (state / "ledger.db").stat().st_mode & 0o777 == 0o600
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o666])
+@pytest.mark.parametrize(
+    "name", ["ledger.db", "ledger.db-wal", "journal.key", "journal.head", "approval.key"]
+)
+def test_a_file_that_others_can_open_is_refused_until_it_is_put_right(
+    state: Path, name: str, mode: int
+) -> None:
+    (state / name).touch()
+    (state / name).chmod(mode)
+    with pytest.raises(StoreBroken, match=f"mode {mode:04o}") as caught, Store(state) as store:
+        held(store)
+    assert caught.value.trouble is Trouble.UNSAFE
+    assert caught.value.instead.startswith(f"`chmod 600 {state / name}`")
+    (state / name).chmod(0o600)
+    with Store(state) as store:
+        held(store)
+
+
+def test_a_folder_that_others_can_write_to_is_told_with_the_command(state: Path) -> None:
+    state.chmod(0o777)
+    with pytest.raises(StoreBroken) as caught, Store(state):
+        pass
+    assert caught.value.instead.startswith(f"`chmod 700 {state}`")
+
+
+def test_every_trouble_says_what_to_do() -> None:
+    assert all(StoreBroken("reason", trouble).instead for trouble in Trouble)
 
 
 def test_commits_reach_the_disk(state: Path) -> None:
