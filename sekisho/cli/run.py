@@ -196,13 +196,32 @@ def top_level(folder: Path) -> Path:
     except OSError as error:
         raise Trouble("git could not be run", why=str(error), status=GATE_BROKEN) from error
     if done.returncode:
-        raise Trouble(
-            f"{one_line(str(folder))} is in no git repository",
-            why=done.stderr.decode(errors="replace").strip(),
-            instead="go to a repository, or make one with `git init`",
-            status=USAGE,
-        )
+        raise _no_tree(folder, done.stderr.decode(errors="replace").strip())
     return Path(os.fsdecode(done.stdout.removesuffix(b"\n")))
+
+
+# (part of what git says, what is the matter with the folder, what to do)
+_GIT_SAYS = (
+    (
+        "dubious ownership",
+        "belongs to somebody else, so git does not use it for you",
+        "work as its owner, or, if you trust them, by the command that git names",
+    ),
+    (
+        "must be run in a work tree",
+        "has no working tree: it is a bare repository, or a repository's own folder",
+        "go to its working tree, or make one with `git clone` and that folder",
+    ),
+    ("not a git repository", "is in no git repository", "go to a repository, or make one with `git init`"),
+)
+
+
+def _no_tree(folder: Path, said: str) -> Trouble:
+    what, instead = next(
+        ((what, instead) for part, what, instead in _GIT_SAYS if part in said),
+        ("cannot be used by git", "mend what git says first"),
+    )
+    return Trouble(f"{one_line(str(folder))} {what}", why=said, instead=instead, status=USAGE)
 
 
 def _continued(store: Store, text: str | None) -> str | None:
