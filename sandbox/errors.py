@@ -25,6 +25,10 @@ APPARMOR = (
     "AppArmor restricts unprivileged user namespaces here: add a profile that grants `userns` to bwrap and "
     "to this python, or set sysctl kernel.apparmor_restrict_unprivileged_userns=0. Or use --backend docker."
 )
+CHROOT = (
+    "In a chroot Linux makes no user namespaces: enter that folder by systemd-nspawn, bwrap or pivot_root "
+    "instead, or work outside of it."
+)
 INSTALL = "Install bubblewrap 0.8 or newer (package `bubblewrap`), or use --backend docker."
 
 # bwrap's own messages, oldest first wins: (part of the message, code, what to change)
@@ -52,9 +56,12 @@ def from_bwrap(message: str, status: int) -> EnclosureError:
     return EnclosureError("bwrap-failed", what, "`sekisho doctor` shows which step fails on this machine.")
 
 
-def from_step(step: str, number: int, *, apparmor: bool) -> EnclosureError:
-    """Why a preparing step failed. `number` is its errno, `apparmor`: the kernel restricts by profile."""
+def from_step(step: str, number: int, *, apparmor: bool, chroot: bool = False) -> EnclosureError:
+    """Why a preparing step failed. `number` is its errno, `apparmor`: the kernel restricts by profile,
+    `chroot`: the root folder is one."""
     what = f"Preparing the network namespace failed at {step}: {errno.errorcode.get(number, number)}."
+    if step == "unshare" and number == errno.EPERM and chroot:
+        return EnclosureError("in-chroot", what, CHROOT)
     if step == "unshare":
         return EnclosureError("userns-disabled", what, USER_NAMESPACES)
     if step == "execve":

@@ -123,8 +123,18 @@ def _receive_sockets(control: socket.socket) -> dict[str, socket.socket]:
     held = [socket.socket(fileno=fd) for fd in fds]
     answer = json.loads(message or b'{"step": "fork", "errno": 0}')
     if "step" in answer:
-        raise from_step(answer["step"], answer["errno"], apparmor=apparmor_restricts())
+        raise from_step(answer["step"], answer["errno"], apparmor=apparmor_restricts(), chroot=in_chroot())
     return dict(zip(answer["sockets"], held, strict=True))
+
+
+def in_chroot(mounts: str = "/proc/self/mountinfo") -> bool:
+    """Whether `/` is a folder of a mount rather than a mount: the kernel lists mounts as seen from `/`, see
+    proc_pid_mountinfo(5). False where that cannot be told."""
+    try:
+        with open(mounts) as lines:
+            return all(line.split()[4] != "/" for line in lines)
+    except (OSError, IndexError):
+        return False
 
 
 def apparmor_restricts() -> bool:

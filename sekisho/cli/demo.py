@@ -104,7 +104,7 @@ def _expect(true: bool, what: str) -> None:
 
 def _title(text: str) -> None:
     colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    print(f"\n\x1b[1m{text}\x1b[0m" if colour else f"\n{text}")
+    print(f"\n\x1b[1m{text}\x1b[0m" if colour else f"\n{text}", flush=True)
 
 
 def _indented(text: str) -> str:

@@ -9,7 +9,15 @@ import typer
 from typer.core import TyperGroup
 
 from sekisho import __version__
-from sekisho.cli.errors import Trouble, report
+from sekisho.cli.errors import (
+    INTERRUPTED,
+    UNWRITABLE,
+    BrokenOff,
+    Trouble,
+    flush,
+    report,
+    report_unwritten,
+)
 
 # name -> one line for `sekisho --help`. The module is sekisho.cli.<name>, its typer app is `app`.
 COMMANDS = {
@@ -38,6 +46,12 @@ class LazyGroup(TyperGroup):
         command = typer.main.get_command(module.app)
         command.name = cmd_name
         return command
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:
+            raise BrokenOff(error) from error
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         with formatter.section("Commands"):
@@ -77,6 +91,18 @@ def _root(
 def main() -> None:
     """Entry point of the `sekisho` command."""
     try:
-        app()
+        try:
+            app()
+        except SystemExit:
+            flush()
+            raise
     except Trouble as trouble:
         sys.exit(report(trouble))
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+    except BrokenOff as broken:
+        sys.exit(report_unwritten(broken.error))
+    except OSError as error:
+        if error.errno not in UNWRITABLE or error.filename is not None:
+            raise
+        sys.exit(report_unwritten(error))

@@ -164,7 +164,9 @@ def _not_enclosed(error: "EnclosureError") -> Trouble:
     from sandbox.check import failed, preflight
 
     found = failed(preflight())
-    told = f"{found[0].name}: {found[0].detail}. {found[0].instead}" if found else error.instead
+    told = error.instead
+    if found:
+        told = f"{found[0].name}: {found[0].detail.removesuffix('.')}. {found[0].instead}"
     return Trouble(error.what, why=NOTHING_RAN, instead=told, status=GATE_BROKEN)
 
 

@@ -54,7 +54,12 @@ class UpstreamProcess:
 
     def __enter__(self) -> Self:
         self._process = subprocess.Popen(
-            self._argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
+            self._argv,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            bufsize=1,
+            start_new_session=True,  # Ctrl-C is for who started it; it ends with its standard input
         )
         try:
             facts = json.loads(self._ask(""))

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ import msgspec
 from sekisho.demo.process import UpstreamProcess
 
 USER, PASSWORD = "kim", "open-sesame"
+PATIENCE, GRACE = 120.0, 15.0  # seconds for one command, and for it to end when it is told to
 
 AGENT = r"""#!/bin/sh
 # What an unattended agent might do. Nothing here knows of sekisho.
@@ -40,7 +42,7 @@ class Stage(msgspec.Struct, frozen=True):
     def sekisho(self, *words: str) -> subprocess.CompletedProcess[str]:
         """Run the command as the person would, in the repository; what it prints is returned."""
         environ = {k: v for k, v in os.environ.items() if not k.startswith(("SEKISHO_", "GIT_"))}
-        return subprocess.run(
+        process = subprocess.Popen(
             [sys.executable, "-I", "-m", "sekisho", *words],
             cwd=self.repository,
             env=environ | {"SEKISHO_HOME": str(self.home)},
@@ -48,8 +50,24 @@ class Stage(msgspec.Struct, frozen=True):
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,  # in the order in which a person sees it
             text=True,
-            timeout=120,
         )
+        with process:
+            try:
+                printed, _ = process.communicate(timeout=PATIENCE)
+            except BaseException:
+                _end(process)
+                raise
+        return subprocess.CompletedProcess(process.args, process.returncode, printed)
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """It has a session to tidy up; what it works in is removed next."""
+    process.send_signal(signal.SIGINT)
+    try:
+        process.communicate(timeout=GRACE)
+    except BaseException:
+        process.kill()
+        raise
 
 
 @contextmanager

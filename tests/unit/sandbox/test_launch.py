@@ -10,7 +10,7 @@ import pytest
 from sandbox import bwrap
 from sandbox.descriptors import Stdio
 from sandbox.errors import EnclosureError, from_bwrap, from_step
-from sandbox.launch import start
+from sandbox.launch import in_chroot, start
 from sandbox.spec import MountKind
 from tests.support.needs import needs
 from tests.unit.sandbox.lab import bind, enclosure, run_inside
@@ -193,3 +193,26 @@ def test_apparmor_is_named_where_it_is_the_reason() -> None:
 
 def test_unknown_last_words_are_shown() -> None:
     assert "something odd" in from_bwrap("bwrap: something odd", 1).what
+
+
+@pytest.mark.parametrize(
+    ("number", "chroot", "code"), [(1, True, "in-chroot"), (28, True, "userns-disabled")]
+)
+def test_a_chroot_is_named_where_it_is_the_reason(number: int, chroot: bool, code: str) -> None:
+    refused = from_step("unshare", number, apparmor=False, chroot=chroot)
+    assert refused.code == code
+    assert ("chroot" in refused.instead) == (code == "in-chroot")
+
+
+@pytest.mark.parametrize(
+    ("lines", "chroot"),
+    [
+        ("24 1 254:0 / / rw - ext4 /dev/root rw\n25 24 0:22 / /proc rw - proc proc rw\n", False),
+        ("25 24 0:22 / /proc rw - proc proc rw\n", True),
+        ("", True),
+    ],
+)
+def test_a_root_that_is_no_mount_is_a_chroot(tmp_path: Path, lines: str, chroot: bool) -> None:
+    (tmp_path / "mountinfo").write_text(lines)
+    assert in_chroot(str(tmp_path / "mountinfo")) is chroot
+    assert not in_chroot(str(tmp_path / "none"))
