@@ -6,16 +6,17 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from sekisho.cli import completing
 from sekisho.cli.errors import USAGE, Trouble
+from sekisho.cli.holds import OVER, left_to_an_ended_session, show_diff, show_hold, summary
 from sekisho.cli.opening import opened
-from sekisho.cli.show import block, heading, iso, print_json, table, when
-from sekisho.core.display import one_line, suspicious
-from sekisho.core.lifecycle import IllegalTransition, State
+from sekisho.cli.show import print_json, table
+from sekisho.core.display import one_line
+from sekisho.core.lifecycle import OPEN, IllegalTransition, State
 from sekisho.core.units import duration
 from sekisho.store.errors import LedgerError
 from sekisho.store.holds import Hold
@@ -26,16 +27,25 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="What is held, and your answer. An approval holds for exactly the content shown, once.",
 )
-HoldId = Annotated[
-    str,
+_ID = "The hold's id, or an unambiguous beginning of it."
+ShownId = Annotated[
+    str | None,
     typer.Argument(
-        help="The hold's id, or an unambiguous beginning of it.",
-        metavar="ID",
-        autocompletion=completing.holds,
+        help=f"{_ID} Without one, the only one that waits.", metavar="ID", autocompletion=completing.holds
     ),
 ]
+ApprovedIds = Annotated[
+    list[str],
+    typer.Argument(
+        help=f"{_ID} Several are taken in this order, up to the first that fails.",
+        metavar="ID...",
+        autocompletion=completing.approvable,
+    ),
+]
+DeniedId = Annotated[str, typer.Argument(help=_ID, metavar="ID", autocompletion=completing.pending)]
+RevokedId = Annotated[str, typer.Argument(help=_ID, metavar="ID", autocompletion=completing.approved)]
+SettledId = Annotated[str, typer.Argument(help=_ID, metavar="ID", autocompletion=completing.unknown)]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
-FIELDS = ("purpose", "why_held", "changes", "verification", "risk", "recovery")
 
 
 @app.command("list")
@@ -50,6 +60,7 @@ def list_holds(
         store.ledger.crashed()
         waiting = (State.PENDING, State.APPROVED, State.EXECUTING, State.UNKNOWN)
         holds = store.ledger.list(states=None if every else waiting, session=session)
+        over = [hold.id for hold in holds if hold.state in OPEN and left_to_an_ended_session(store, hold)]
     if json:
         print_json([summary(hold) for hold in holds])
     elif not holds:
@@ -57,81 +68,34 @@ def list_holds(
     else:
         rows = ((h.id, h.state, h.count, h.session, h.action.verb, h.target) for h in holds)
         table(("ID", "STATE", "ASKED", "SESSION", "OPERATION", "TARGET"), rows)
-        print("\nsekisho approvals show ID shows what would happen")
-
-
-def summary(hold: Hold) -> dict[str, Any]:
-    """A hold as scripts read it."""
-    return {
-        "id": hold.id,
-        "state": hold.state.value,
-        "effect": hold.action.effect.value,
-        "verb": hold.action.verb,
-        "target": hold.target,
-        "digest": hold.digest,
-        "count": hold.count,
-        "session": hold.session,
-        "project": hold.project,
-        "created": iso(hold.created),
-        "updated": iso(hold.updated),
-        "expires": iso(hold.expires),
-        "reason": hold.reason,
-        "decided_by": hold.decided_by,
-    }
+        one = holds[0].id if len(holds) == 1 else "ID"
+        print(f"\nsekisho approvals show {one} shows what would happen")
+        if over:
+            print(f"to be run by sessions that are over; deny what is of no use: {', '.join(over)}")
 
 
 @app.command()
 def show(
-    hold_id: HoldId,
+    hold_id: ShownId = None,
     diff: Annotated[bool, typer.Option("--diff", help="Print the whole diff of a push.")] = False,
     json: Json = False,
 ) -> None:
     """Show one hold with everything you need to decide."""
     with opened() as store:
-        hold = _get(store, hold_id)
+        hold = _get(store, hold_id) if hold_id is not None else _only(store)
         if json:
             print_json({**summary(hold), "evidence": hold.evidence, "result": hold.result})
             return
-        _show(hold)
+        show_hold(hold)
+        if hold.state in OPEN and left_to_an_ended_session(store, hold):
+            print(f"\n{OVER.format(project=one_line(hold.project))}")
         if diff:
-            _show_diff(store, hold)
-
-
-def _show(hold: Hold) -> None:
-    times = f", asked {hold.count} times" if hold.count > 1 else ""
-    print(f"{hold.id}  {hold.state}{times}")
-    print(f"operation: {one_line(str(hold.evidence.get('operation', hold.action.verb)))}")
-    print(f"target:    {one_line(hold.target)}")
-    print(f"session:   {hold.session} in {one_line(hold.project)}, held {when(hold.created)}")
-    print(f"digest:    {hold.digest}")
-    if any(suspicious(str(hold.evidence.get(field, ""))) for field in FIELDS) or suspicious(hold.target):
-        print("WARNING:   control, hidden or look-alike characters are in it; shown as <U+XXXX>")
-    for warning in hold.evidence.get("warnings", ()):
-        print(f"WARNING:   {one_line(str(warning))}")
-    for field in FIELDS:
-        heading(field.replace("_", " "))
-        block(str(hold.evidence.get(field) or "-"))
-    size, shown = hold.evidence.get("size", 0), hold.evidence.get("shown", 0)
-    if "body" in hold.evidence and size > shown:
-        print(f"\nthe body has {size} bytes; {shown} are shown, the digest covers all")
-    if hold.result:
-        heading("result")
-        block(str(hold.result.get("summary", "-")))
-    if hold.state is State.PENDING:
-        more = " [--diff shows it in full]" if "diff" in hold.evidence else ""
-        print(f"\nsekisho approvals approve {hold.id}\nsekisho approvals deny {hold.id} --reason TEXT{more}")
-
-
-def _show_diff(store: Store, hold: Hold) -> None:
-    if "diff" not in hold.evidence:
-        raise Trouble(f"{hold.id} has no diff", instead="its changes are shown above")
-    heading("diff" + (" (cut at its limit)" if hold.evidence.get("diff_cut") else ""))
-    block(store.blobs.read(hold.evidence["diff"]).decode("utf-8", "replace"))
+            show_diff(store, hold)
 
 
 @app.command()
 def approve(
-    hold_id: HoldId,
+    hold_ids: ApprovedIds,
     expires: Annotated[str, typer.Option(help="How long the approval is good for.", metavar="TIME")] = "30m",
     no_execute: Annotated[
         bool, typer.Option("--no-execute", help="Approve only; execute by approving again.")
@@ -147,15 +111,16 @@ def approve(
     except ValueError as error:
         raise Trouble(f"--expires {expires!r} is no duration", why=str(error), status=USAGE) from error
     with opened() as store:
-        hold = _get(store, hold_id)
-        with _or_trouble(f"{hold.id} was not executed"):
-            if hold.state is not State.APPROVED:
-                store.ledger.approve(hold.id, approver(), seconds)
-            if no_execute:
-                said = f"{hold.id} is approved for {expires}; approve it again to execute it"
-                _told(store, hold, said, json)
-                return
-            _execute(store, hold, json)
+        # All are looked up before any is sent: a mistyped one stops none halfway.
+        for hold in [_get(store, hold_id) for hold_id in dict.fromkeys(hold_ids)]:
+            with _or_trouble(f"{hold.id} was not executed"):
+                if hold.state is not State.APPROVED:
+                    store.ledger.approve(hold.id, approver(), seconds)
+                if no_execute:
+                    said = f"{hold.id} is approved for {expires}; approve it again to execute it"
+                    _told(store, hold, said, json)
+                else:
+                    _execute(store, hold, json)
 
 
 def _execute(store: Store, hold: Hold, json: bool) -> None:
@@ -164,8 +129,13 @@ def _execute(store: Store, hold: Hold, json: bool) -> None:
     try:
         outcome = execute(store, hold.id, interactive=sys.stdin.isatty())
     except NotExecuted as error:
-        raise Trouble(f"{hold.id} was not executed; nothing was sent", why=str(error)) from error
-    _told(store, hold, f"{hold.id} {outcome.hold.state}: {one_line(outcome.summary)}", json)
+        raise Trouble(
+            f"{hold.id} was not executed; nothing was sent", why=str(error), instead=_after(store, hold)
+        ) from error
+    said = outcome.summary
+    if outcome.hold.state is State.APPROVED and left_to_an_ended_session(store, hold):
+        said = OVER.format(project=hold.project)
+    _told(store, hold, f"{hold.id} {outcome.hold.state}: {one_line(said)}", json)
     if outcome.hold.state is State.UNKNOWN:
         print(
             f"its target stays closed; look there, then: sekisho approvals settle {hold.id} done|failed",
@@ -175,9 +145,19 @@ def _execute(store: Store, hold: Hold, json: bool) -> None:
         raise typer.Exit(1)
 
 
+def _after(store: Store, hold: Hold) -> str:
+    """What can be done about an act that could not be sent."""
+    if store.ledger.get(hold.id).state is not State.APPROVED:
+        return ""
+    return (
+        f"the approval stands until it expires: `sekisho approvals approve {hold.id}` tries again, "
+        f"`sekisho approvals revoke {hold.id}` takes it back"
+    )
+
+
 @app.command()
 def deny(
-    hold_id: HoldId,
+    hold_id: DeniedId,
     reason: Annotated[str, typer.Option(help="Why; the agent reads it.")] = "",
     reason_file: Annotated[
         Path | None, typer.Option(help="A file with the reason.", exists=True, dir_okay=False)
@@ -191,13 +171,18 @@ def deny(
         )
     with opened() as store:
         hold = _get(store, hold_id)
+        if hold.state is State.APPROVED:
+            raise Trouble(
+                f"{hold.id} is approved already",
+                instead=f"`sekisho approvals revoke {hold.id}` takes the approval back",
+            )
         with _or_trouble(f"{hold.id} was not denied"):
             store.ledger.deny(hold.id, text.strip(), approver())
         print(f"{hold.id} denied")
 
 
 @app.command()
-def revoke(hold_id: HoldId) -> None:
+def revoke(hold_id: RevokedId) -> None:
     """Take back an approval that has not been used."""
     with opened() as store:
         hold = _get(store, hold_id)
@@ -208,8 +193,14 @@ def revoke(hold_id: HoldId) -> None:
 
 @app.command()
 def settle(
-    hold_id: HoldId,
-    outcome: Annotated[str, typer.Argument(help="done or failed: what you found to be the case.")],
+    hold_id: SettledId,
+    outcome: Annotated[
+        str,
+        typer.Argument(
+            help="done or failed: what you found to be the case.",
+            autocompletion=lambda: [State.DONE.value, State.FAILED.value],
+        ),
+    ],
 ) -> None:
     """Say what became of an act that ended unknown; its target opens again. Nothing is sent."""
     if outcome not in (State.DONE, State.FAILED):
@@ -242,6 +233,17 @@ def _get(store: Store, hold_id: str) -> Hold:
         return store.ledger.get(hold_id)
     except LedgerError as error:
         raise Trouble(str(error), instead="`sekisho approvals list --all` shows every id") from error
+
+
+def _only(store: Store) -> Hold:
+    """The hold that is meant where none is named."""
+    waiting = store.ledger.list(states=(State.PENDING,))
+    if len(waiting) == 1:
+        return waiting[0]
+    said = (
+        f"say which: {', '.join(hold.id for hold in waiting)}" if waiting else "nothing waits for a decision"
+    )
+    raise Trouble(said, instead="`sekisho approvals list --all` shows every id", status=USAGE)
 
 
 def _told(store: Store, hold: Hold, text: str, json: bool) -> None:

@@ -1,15 +1,25 @@
-"""Answers that come too late: somebody else has decided between a command's look and its answer."""
+"""Answers to holds: several at once, too late, of sessions that are over, or after a failed sending."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sekisho.cli import approvals
+from sekisho.cli.errors import USAGE
 from sekisho.cli.main import main
 from sekisho.core.lifecycle import State
+from sekisho.sending import artifact
 from sekisho.store.holds import Hold
+from sekisho.store.processes import Process, this_process
+from sekisho.store.sessions import SessionRecord
 from sekisho.store.store import Store
-from tests.unit.store.support import held
+from tests.unit.cli.calling import Calling
+from tests.unit.store.support import held, push
+
+CLEAN: dict[str, Any] = artifact.encode(
+    artifact.CommandAct(argv=("git", "clean", "-f"), cwd="/home/me/x", tool="/usr/bin/git")
+)
 
 
 @pytest.fixture
@@ -36,3 +46,76 @@ def test_a_settlement_that_comes_second_is_told(
     assert f"{unsettled.id} was not settled" in capsys.readouterr().err
     with Store() as store:
         assert store.ledger.get(unsettled.id).state is State.DONE
+
+
+def _hold(*, running: Process | None = None, **changes: Any) -> Hold:
+    """A hold of a session that is over, or that the process `running` launched."""
+    with Store() as store:
+        if running is not None:
+            folder = store.sessions.create("1129-aaaaa")
+            folder.save(
+                SessionRecord(
+                    id=folder.id, project="/home/me/x", argv=("bash",), started=1.0, launcher=running
+                )
+            )
+        return held(store, **changes)
+
+
+def _state(hold: Hold) -> State:
+    with Store() as store:
+        return store.ledger.get(hold.id).state
+
+
+def test_a_command_of_a_session_that_is_over_says_who_could_still_run_it(call: Calling) -> None:
+    hold = _hold(artifact=CLEAN)
+    assert f"sessions that are over; deny what is of no use: {hold.id}" in call("approvals", "list").out
+    assert "its session is over" in call("approvals", "show", hold.id).out
+    approved = call("approvals", "approve", hold.id)
+    assert "its session is over: only a later session in /home/me/x" in approved.out
+    assert _state(hold) is State.APPROVED
+
+
+def test_a_command_of_a_running_session_is_left_to_it(call: Calling) -> None:
+    hold = _hold(artifact=CLEAN, running=this_process())
+    assert "are over" not in call("approvals", "list").out
+    assert "the session may run it once" in call("approvals", "approve", hold.id).out
+
+
+def test_what_could_not_be_sent_says_that_its_approval_stands(call: Calling) -> None:
+    hold = _hold(artifact={"type": "of a later version"})
+    failed = call("approvals", "approve", hold.id)
+    assert failed.status == 1
+    assert f"approvals revoke {hold.id}" in failed.err
+    denied = call("approvals", "deny", hold.id, "--reason", "no")
+    assert denied.status == 1
+    assert f"approvals revoke {hold.id}" in denied.err
+    assert call("approvals", "revoke", hold.id).status == 0
+    assert _state(hold) is State.VOID
+
+
+def test_several_are_approved_in_their_order(call: Calling) -> None:
+    first = _hold(artifact=CLEAN, digest="sha256:1", fingerprint="one")
+    second = _hold(artifact=CLEAN, digest="sha256:2", fingerprint="two")
+    ended = call("approvals", "approve", second.id, first.id)
+    assert ended.status == 0
+    assert [line.split()[0] for line in ended.out.splitlines()] == [second.id, first.id]
+    assert (_state(first), _state(second)) == (State.APPROVED, State.APPROVED)
+
+
+def test_a_mistyped_id_among_several_decides_nothing(call: Calling) -> None:
+    hold = _hold(artifact=CLEAN)
+    assert call("approvals", "approve", hold.id, "H-NOPE").status == 1
+    assert _state(hold) is State.PENDING
+
+
+def test_without_an_id_the_only_one_that_waits_is_shown(call: Calling) -> None:
+    none = call("approvals", "show")
+    assert (none.status, "nothing waits" in none.err) == (USAGE, True)
+    first = _hold(digest="sha256:1", fingerprint="one")
+    assert call("approvals", "show").out.startswith(first.id)
+    assert f"approvals show {first.id} shows" in call("approvals", "list").out
+    second = _hold(digest="sha256:2", fingerprint="two", action=push("https://git.test/x.git other"))
+    several = call("approvals", "show")
+    assert several.status == USAGE
+    assert first.id in several.err
+    assert second.id in several.err

@@ -8,6 +8,7 @@ import pytest
 
 from sekisho.cli import completing
 from sekisho.cli.main import COMMANDS
+from sekisho.core.lifecycle import State
 from sekisho.store.store import Store
 from tests.support.upstream import Sekisho
 from tests.unit.store.support import held, push
@@ -67,6 +68,27 @@ def test_what_waits_comes_first(store: Store) -> None:
     assert completing.holds("") == [(second, "pending"), (first, "denied")]
     assert completing.holds(second[:-1].lower()) == [(second, "pending")]
     assert completing.holds("H-%") == []
+
+
+def test_only_what_a_command_can_decide_is_offered(run: Sekisho, store: Store) -> None:
+    pending, approved, unknown, denied = (
+        held(store, digest=f"sha256:{n}", fingerprint=str(n), action=push(str(n))).id for n in range(4)
+    )
+    store.ledger.approve(approved, "kim", 60)
+    store.ledger.approve(unknown, "kim", 60)
+    store.ledger.consume(unknown, None, "sha256:2")
+    store.ledger.finish(unknown, State.UNKNOWN, {})
+    store.ledger.deny(denied, "no", "kim")
+    assert {*completed(run, "sekisho approvals approve ")} == {pending, approved}
+    assert completed(run, "sekisho approvals deny ") == [pending]
+    assert completed(run, "sekisho approvals revoke ") == [approved]
+    assert completed(run, "sekisho approvals settle ") == [unknown]
+    assert completed(run, f"sekisho approvals settle {unknown} ") == ["done", "failed"]
+
+
+def test_sessions_are_offered_to_go_on_from(run: Sekisho, store: Store) -> None:
+    session = store.sessions.create().id
+    assert completed(run, "sekisho run --from ") == [session]
 
 
 def test_without_a_store_nothing_is_offered_and_nothing_made(sekisho_home: Path) -> None:

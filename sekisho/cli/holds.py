@@ -1,0 +1,84 @@
+"""A hold as a person and as scripts read it."""
+
+from typing import Any
+
+from sekisho.cli.errors import Trouble
+from sekisho.cli.show import block, heading, iso, when
+from sekisho.core.display import one_line, suspicious
+from sekisho.core.lifecycle import State
+from sekisho.store.errors import StoreBroken
+from sekisho.store.holds import Hold
+from sekisho.store.sessions import SessionState
+from sekisho.store.store import Store
+
+OVER = (
+    "its session is over: only a later session in {project} can run exactly this, once, where the files it "
+    "depends on are the same; an approval waits for that until it expires"
+)
+COMMAND = "command"  # the tag of an artifact that a session runs, see sending.artifact
+FIELDS = ("purpose", "why_held", "changes", "verification", "risk", "recovery")
+
+
+def summary(hold: Hold) -> dict[str, Any]:
+    """A hold as scripts read it."""
+    return {
+        "id": hold.id,
+        "state": hold.state.value,
+        "effect": hold.action.effect.value,
+        "verb": hold.action.verb,
+        "target": hold.target,
+        "digest": hold.digest,
+        "count": hold.count,
+        "session": hold.session,
+        "project": hold.project,
+        "created": iso(hold.created),
+        "updated": iso(hold.updated),
+        "expires": iso(hold.expires),
+        "reason": hold.reason,
+        "decided_by": hold.decided_by,
+    }
+
+
+def show_hold(hold: Hold) -> None:
+    """Everything that a person needs to decide."""
+    times = f", asked {hold.count} times" if hold.count > 1 else ""
+    print(f"{hold.id}  {hold.state}{times}")
+    print(f"operation: {one_line(str(hold.evidence.get('operation', hold.action.verb)))}")
+    print(f"target:    {one_line(hold.target)}")
+    print(f"session:   {hold.session} in {one_line(hold.project)}, held {when(hold.created)}")
+    print(f"digest:    {hold.digest}")
+    if any(suspicious(str(hold.evidence.get(field, ""))) for field in FIELDS) or suspicious(hold.target):
+        print("WARNING:   control, hidden or look-alike characters are in it; shown as <U+XXXX>")
+    for warning in hold.evidence.get("warnings", ()):
+        print(f"WARNING:   {one_line(str(warning))}")
+    for field in FIELDS:
+        heading(field.replace("_", " "))
+        block(str(hold.evidence.get(field) or "-"))
+    size, shown = hold.evidence.get("size", 0), hold.evidence.get("shown", 0)
+    if "body" in hold.evidence and size > shown:
+        print(f"\nthe body has {size} bytes; {shown} are shown, the digest covers all")
+    if hold.result:
+        heading("result")
+        block(str(hold.result.get("summary", "-")))
+    if hold.state is State.PENDING:
+        more = " [--diff shows it in full]" if "diff" in hold.evidence else ""
+        print(f"\nsekisho approvals approve {hold.id}\nsekisho approvals deny {hold.id} --reason TEXT{more}")
+
+
+def show_diff(store: Store, hold: Hold) -> None:
+    """The whole diff of a push. Raises Trouble for what has none."""
+    if "diff" not in hold.evidence:
+        raise Trouble(f"{hold.id} has no diff", instead="its changes are shown above")
+    heading("diff" + (" (cut at its limit)" if hold.evidence.get("diff_cut") else ""))
+    block(store.blobs.read(hold.evidence["diff"]).decode("utf-8", "replace"))
+
+
+def left_to_an_ended_session(store: Store, hold: Hold) -> bool:
+    """Whether a hold is a command, which only a session can run, and the one that asked has ended."""
+    if hold.artifact.get("type") != COMMAND:
+        return False
+    try:
+        state = store.sessions.folder(hold.session).load().seen_state
+    except (StoreBroken, ValueError):
+        return True  # its folder was tidied away
+    return state in (SessionState.ENDED, SessionState.LOST)
