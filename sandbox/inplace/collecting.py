@@ -4,12 +4,14 @@ git on the person's side never looks at the tree here: files are read in a throw
 taken over are refs and an index made of imported objects.
 """
 
+import os
 import shutil
 from pathlib import Path
 
 import msgspec
 
 from sandbox.checkpoint.gitstate import read_state
+from sandbox.inplace.guarding import repositories_below
 from sandbox.inplace.indexing import clear_residue
 from sandbox.inplace.model import InPlace
 from sandbox.inplace.takeover import STAGED, take_over
@@ -30,8 +32,8 @@ _WHO = {
 def collect(inplace: InPlace, *, limit: int = LARGEST_PACK) -> Results:
     """Import what the session made below `refs/sekisho/<session>/`, and take it over.
 
-    To be called when nothing of the session runs any more; may be repeated. `notes` say whether HEAD,
-    branches and index of the person moved, or why not. Raises WorkspaceError as `workspace.collect` does;
+    To be called when nothing of the session runs any more; may be repeated. `takeover` says where HEAD and
+    each branch of the person's stand now, or why not. Raises WorkspaceError as `workspace.collect` does;
     the files are the person's own and lie where they are in any case.
     """
     workspace = inplace.workspace
@@ -41,9 +43,9 @@ def collect(inplace: InPlace, *, limit: int = LARGEST_PACK) -> Results:
     scratch = scratch_folder(workspace)
     try:
         results = _InPlaceCollection(inplace, scratch, limit).results()
-        notes = take_over(inplace, results, read_state(workspace.clone_git_dir), scratch)
+        told = take_over(inplace, results, read_state(workspace.clone_git_dir), scratch)
         refs = {name: oid for name, oid in results.refs.items() if name != STAGED}
-        return msgspec.structs.replace(results, refs=refs, notes=results.notes + notes)
+        return msgspec.structs.replace(results, refs=refs, takeover=told)
     except (GitError, OSError) as error:
         raise WorkspaceError(f"results of {workspace.session} were not imported: {error}") from error
     finally:
@@ -55,6 +57,7 @@ class _InPlaceCollection(Collection):
 
     def __init__(self, inplace: InPlace, scratch: Path, limit: int) -> None:
         super().__init__(inplace.workspace, scratch, limit, top=inplace.top)
+        self.inplace = inplace
         self.notes += inplace.workspace.notes
 
     def _wanted(self, head: str | None, chosen: Chosen, shot: Snapshot) -> dict[str, str]:
@@ -78,6 +81,18 @@ class _InPlaceCollection(Collection):
             return None
 
     def _describe(self, inbox: Path, taken: dict[str, str], chosen: Chosen, shot: Snapshot) -> Results:
+        repositories = self._repositories()
         results = super()._describe(inbox, {k: v for k, v in taken.items() if k != STAGED}, chosen, shot)
         staged = taken.get(STAGED)
-        return msgspec.structs.replace(results, refs=results.refs | ({STAGED: staged} if staged else {}))
+        refs = results.refs | ({STAGED: staged} if staged else {})
+        return msgspec.structs.replace(results, refs=refs, nested=repositories)
+
+    def _repositories(self) -> tuple[bytes, ...]:
+        """Those that the session made in the tree, ignored or not: the person's git would look into them."""
+        known = set(self.inplace.repositories)
+        try:
+            below = [os.path.relpath(path, self.top) for path in repositories_below(self.top)]
+        except WorkspaceError as error:
+            self.notes.append(f"new repositories could not be looked for: {error}")
+            return ()
+        return tuple(os.fsencode(path) + b"/" for path in sorted(below) if path not in known)

@@ -18,25 +18,31 @@ MOST_FOLDERS = 200_000
 _DEPTH = 8  # submodules of submodules
 
 
-def repositories_in(source: Source, private: Path) -> Iterator[Guarded]:
+def repositories_in(source: Source, private: Path, nested: Sequence[Path]) -> Iterator[Guarded]:
     """The git folders of repositories below the top, tracked or not, ignored or not.
 
-    `private` is the session's git folder, in which room is made for those that belong below it.
+    `nested` are those of `repositories_below`; `private` is the session's git folder, in which room is made
+    for those that belong below it.
     """
-    for path in _nested(source.top):
-        yield from _repository(path, source, private, 0)
+    for path in nested:
+        if os.path.lexists(path / ".git"):
+            yield from _repository(path, source, private, 0)
     yield from _submodules(Path(source.top), source, private, 0)
 
 
-def _nested(top: str) -> Iterator[Path]:
-    """Folders below the top with a `.git` of their own. Raises WorkspaceError past the limit."""
+def repositories_below(top: str) -> Iterator[Path]:
+    """Folders below the top with a `.git` of their own, and bare repositories: git looks into both.
+
+    Raises WorkspaceError past the limit.
+    """
     for count, (folder, folders, names) in enumerate(os.walk(top)):
         if count > MOST_FOLDERS:
             raise WorkspaceError(
                 f"{top} has more than {MOST_FOLDERS} folders, too many to look for repositories in; "
                 f"leave out --in-place"
             )
-        if folder != top and (".git" in folders or ".git" in names):
+        bare = "HEAD" in names and {"objects", "refs"} <= set(folders)
+        if folder != top and (".git" in folders or ".git" in names or bare):
             yield Path(folder)
         if ".git" in folders:
             folders.remove(".git")

@@ -23,7 +23,8 @@ class InPlace(msgspec.Struct, frozen=True, kw_only=True):
     `workspace.clone` is a folder of the session whose `.git` is the git folder seen inside; the files are
     the person's own. `pointer`: the person's `.git` is a file (linked worktree, submodule). `guarded` are
     absolute paths to protect, parents first, `passages` the folders on the way to them, which must not be
-    renamed. `entries` is the digest of the person's index entries at the start.
+    renamed. `entries` is the digest of the person's index entries at the start, `repositories` are those
+    that were below the top then, as relative paths.
     """
 
     workspace: Workspace
@@ -31,7 +32,7 @@ class InPlace(msgspec.Struct, frozen=True, kw_only=True):
     guarded: tuple[Guarded, ...]
     passages: tuple[str, ...]
     entries: str
-    unseen: tuple[bytes, ...] = ()
+    repositories: tuple[str, ...] = ()
 
     @property
     def top(self) -> str:

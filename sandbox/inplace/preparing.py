@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from sandbox.inplace.guarding import configured, passages, repositories_in
+from sandbox.inplace.guarding import configured, passages, repositories_below, repositories_in
 from sandbox.inplace.model import Guarded, InPlace
 from sandbox.workspace.carry import changes, commit_changes, look_for_changes
 from sandbox.workspace.extras import at_any_depth, beneath, skip_worktree, tracked_matches
@@ -70,7 +70,8 @@ def _create(source: Source, dest: Path, session: str, hide: Sequence[str]) -> In
     _copy_index(source, private)
     _skip(source, private, hidden)
     lean_on_inside_paths(source, private)
-    guarded = _guarded(source, private) + masks
+    nested = tuple(repositories_below(source.top))
+    guarded = _guarded(source, private, nested) + masks
     return InPlace(
         workspace=Workspace(
             session=session,
@@ -95,6 +96,7 @@ def _create(source: Source, dest: Path, session: str, hide: Sequence[str]) -> In
         guarded=tuple(guarded),
         passages=passages(source.top, guarded),
         entries=entries_digest(source.top),
+        repositories=tuple(os.path.relpath(path, source.top) for path in nested),
     )
 
 
@@ -110,8 +112,8 @@ def _copy_index(source: Source, private: Path) -> None:
             shutil.copyfile(path, private / path.name)
 
 
-def _guarded(source: Source, private: Path) -> list[Guarded]:
-    listed = [*repositories_in(source, private), *configured(source)]
+def _guarded(source: Source, private: Path, nested: Sequence[Path]) -> list[Guarded]:
+    listed = [*repositories_in(source, private, nested), *configured(source)]
     return list({one.path: one for one in listed}.values())
 
 

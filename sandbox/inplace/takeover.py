@@ -1,8 +1,11 @@
-"""Let the person's HEAD, branches and index follow a session in place, all or nothing of HEAD's."""
+"""Let the person's HEAD, branches and index follow a session in place, all or nothing of HEAD's, each other
+branch by itself; and say of each what became of it."""
 
 import os
-from contextlib import suppress
+from collections.abc import Mapping
 from pathlib import Path
+
+import msgspec
 
 from sandbox.checkpoint.gitstate import GitState
 from sandbox.inplace.indexing import Changed, clear_residue, index_of, lock_index
@@ -12,38 +15,71 @@ from sandbox.inplace.preparing import entries_digest
 from sandbox.workspace.choosing import ref_problem
 from sandbox.workspace.git import GitError, attempt, git, lines
 from sandbox.workspace.model import Results, Workspace
-from sandbox.workspace.source import inspect
+from sandbox.workspace.source import Source, inspect
 
 STAGED = "staged"  # the ref of what the agent's index held, only while results are taken over
 _GITLINK = b"160000 "
 
 
+class TakenOver(msgspec.Struct):
+    """What came over and what stays, in sentences for the person."""
+
+    told: list[str]
+    left: list[tuple[str, str]]
+
+
 def take_over(inplace: InPlace, results: Results, state: GitState, scratch: Path) -> tuple[str, ...]:
-    """Carry out what `plan` allows; notes for the person. Raises GitError and OSError only before anything
-    of the person's was changed."""
+    """Carry out what `plan` allows; what the person is told: where their checkout stands, and each ref that
+    came over or did not. Raises GitError and OSError only before anything of theirs was changed."""
     workspace = inplace.workspace
     staged = results.refs.get(STAGED)
     try:
-        made = plan(_session(inplace, results, state, staged), _now(inplace))
+        before = _now(inplace)
+        made = plan(_session(inplace, results, state, staged), before)
         content = index_of(inplace, staged, scratch) if made.index and staged else b""
-        notes = () if made.empty else _carry_out(inplace, made, content)
-    except Changed as changed:
-        return (_left(workspace, str(changed)),)
+        done = _carry_out(inplace, made, content)
     finally:
         if staged:
             git(workspace.common_dir, "update-ref", "-d", f"{workspace.namespace}/{STAGED}")
-    return notes + ((_left(workspace, made.why),) if made.why else ())
+    return (
+        _standing(before, inspect(Path(inplace.top))),
+        *done.told,
+        *_stays(workspace, done.left, results.refs),
+    )
 
 
-def _left(workspace: Workspace, why: str) -> str:
-    how = f"`sekisho sessions apply {workspace.session} --branch NAME` makes a branch of it"
-    return f"the files are in place, the commits are in {workspace.namespace}: {why}; {how}"
+def _standing(before: Now, after: Source) -> str:
+    at = f" at {after.head[:12]}" if after.head else ""
+    here = f"your checkout is {_on(after.branch)}{at}"
+    if before.branch != after.branch:
+        return f"{here} now; it was {_on(before.branch)}"
+    if before.head != after.head:
+        return f"{here} now; `git reflog` has what it was before"
+    return f"{here}, as before"
+
+
+def _on(branch: str | None) -> str:
+    return f"on {_short(branch)}" if branch else "on no branch"
+
+
+def _stays(workspace: Workspace, left: list[tuple[str, str]], refs: Mapping[str, str]) -> list[str]:
+    rows = []
+    for name, why in left:
+        below = name.removeprefix("refs/")
+        theirs = f"; the session's is {workspace.namespace}/{below}" if below in refs else ""
+        rows.append(f"{_short(name)} stays as it is here: {why}{theirs}")
+    how = f"`sekisho sessions apply {workspace.session} --branch NAME` makes a branch of the work"
+    return [*rows, how] if rows else []
+
+
+def _short(ref: str) -> str:
+    return ref.removeprefix("refs/heads/")
 
 
 def _session(inplace: InPlace, results: Results, state: GitState, staged: str | None) -> Session:
     workspace = inplace.workspace
     head = results.refs.get("HEAD")
-    refs = {f"refs/{name}": oid for name, oid in results.refs.items() if "/" in name}
+    refs = {f"refs/{name}": oid for name, oid in results.refs.items() if "/" in name or name == "stash"}
     branch = state.branch if state.branch and ref_problem(os.fsencode(state.branch)) is None else None
     before = workspace.start if branch == workspace.branch or branch is None else None
     before = before or workspace.refs.get(branch or "")
@@ -57,7 +93,14 @@ def _session(inplace: InPlace, results: Results, state: GitState, staged: str | 
         rewrites=bool(before and head) and not _descends(workspace, before or "", head or ""),
         repositories=bool(head and staged) and _adds_repositories(workspace, head or "", staged or ""),
         staged=staged is not None,
+        rewritten=_rewritten(workspace, refs),
+        deleted=results.deleted,
     )
+
+
+def _rewritten(workspace: Workspace, refs: dict[str, str]) -> frozenset[str]:
+    moved = ((name, workspace.refs[name], oid) for name, oid in refs.items() if name in workspace.refs)
+    return frozenset(name for name, old, new in moved if not _descends(workspace, old, new))
 
 
 def _descends(workspace: Workspace, before: str, after: str) -> bool:
@@ -91,26 +134,65 @@ def _now(inplace: InPlace) -> Now:
     )
 
 
-def _carry_out(inplace: InPlace, made: Plan, content: bytes) -> tuple[str, ...]:
-    top, reason = inplace.top, f"sekisho: session {inplace.workspace.session}"
-    with suppress(GitError):
-        _refs(top, reason, b"".join(_order(name, oid, None) for name, oid in made.create))
+def _carry_out(inplace: InPlace, made: Plan, content: bytes) -> TakenOver:
+    done = TakenOver(told=[], left=list(made.left))
+    reason = f"sekisho: session {inplace.workspace.session}"
+    for name, new in made.create:
+        _one(inplace, reason, done, (name, new, ""))
+    # A branch that is checked out here moves only when HEAD has left it: else files and index would not fit.
+    later = [one for one in made.update if made.leaves(one[0])]
+    for one in made.update:
+        if one not in later:
+            _one(inplace, reason, done, one)
+    why = made.why or _follow(inplace, made, content, reason)
+    if why:
+        done.left.insert(0, ("HEAD", why))
+        done.left += [(name, why) for name, _, _ in later]
+        return done
+    if made.move and made.move[0] != "HEAD":
+        done.told.append(_moved(*made.move))
+    for one in later:
+        _one(inplace, reason, done, one)
+    return done
+
+
+def _one(inplace: InPlace, reason: str, done: TakenOver, change: tuple[str, str, str]) -> None:
+    """A single ref, by compare-and-swap."""
+    name, new, old = change
+    try:
+        _refs(inplace.top, reason, _order(name, new, old or None))
+    except GitError as error:
+        done.left.append((name, f"git refused it ({error.stderr[:200]})"))
+    else:
+        done.told.append(_moved(name, new, old))
+
+
+def _moved(name: str, new: str, old: str) -> str:
+    return f"{_short(name)} is at {new[:12]} now; it was at {old[:12]}" if old else f"{_short(name)} is new"
+
+
+def _follow(inplace: InPlace, made: Plan, content: bytes, reason: str) -> str:
+    """HEAD, its branch and the index; why not, or ""."""
     if not made.index:
-        return _told(made)
-    lock = lock_index(inplace, content)
+        return ""
+    top = inplace.top
+    try:
+        lock = lock_index(inplace, content)
+    except Changed as changed:
+        return str(changed)
     try:
         if entries_digest(top) != inplace.entries:
-            raise Changed("you staged something during the session")
+            return "you staged something during the session"
         if made.move:
             _refs(top, reason, _order(*made.move))
         if made.switch:
             git(top, "symbolic-ref", "-m", reason, "HEAD", made.switch)
         os.replace(lock, os.path.join(inplace.workspace.git_dir, "index"))
     except GitError as error:
-        raise Changed(f"your repository moved meanwhile ({error.stderr[:200]})") from error
+        return f"your repository moved meanwhile ({error.stderr[:200]})"
     finally:
         clear_residue(inplace)
-    return _told(made)
+    return ""
 
 
 def _refs(top: str, reason: str, orders: bytes) -> None:
@@ -125,14 +207,3 @@ def _order(name: str, new: str, old: str | None) -> bytes:
     if not old:
         return b"create " + ref + b"\0" + oid + b"\0"
     return b"update " + ref + b"\0" + oid + b"\0" + old.encode() + b"\0"
-
-
-def _told(made: Plan) -> tuple[str, ...]:
-    told = []
-    if made.create:
-        told.append("new in your repository: " + ", ".join(name for name, _ in made.create))
-    if made.switch:
-        told.append(f"your HEAD is on {made.switch} now")
-    if made.move:
-        told.append(f"{made.move[0]} is at {made.move[1][:12]} now; `git reflog` has what it was before")
-    return tuple(told)

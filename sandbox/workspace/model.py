@@ -98,7 +98,8 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
     `refs` maps the names below that prefix to object ids; `moved` are the agent's own names of
     branches and tags made or moved; `deleted` those it removed. `leftovers` says that the tree holds
     uncommitted work. `changed` are raw paths between base and tree, `hooklike` those of them that run
-    code when somebody works there, `nested` repositories whose content was not taken.
+    code when somebody works there, `nested` repositories whose content was not taken, `takeover` what became
+    of a person's own refs, in place.
     """
 
     session: str
@@ -113,6 +114,7 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
     nested: tuple[bytes, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     notes: tuple[str, ...] = ()
+    takeover: tuple[str, ...] = ()
 
 
 def namespace(session: str) -> str:

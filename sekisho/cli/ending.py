@@ -9,6 +9,7 @@ from sekisho.core.display import one_line
 from sekisho.session.launch import Ended
 
 ORDINARY = "the command ended"
+MOST_ROWS = 10  # of one kind on a terminal; the handoff has all
 
 
 def report_end(ended: Ended, *, json: bool) -> None:
@@ -45,11 +46,27 @@ def lines(ended: Ended) -> list[str]:
         said.append("  decide: sekisho approvals show ID")
     said += [f"  denied: {one_line(act.operation)} {one_line(act.target)}" for act in handoff.denied[:5]]
     said += [f"  gate broken: {one_line(note)}" for note in handoff.gate_broken[:5]]
+    said += _cut([f"  {one_line(row)}" for row in handoff.takeover])
+    said += _cut([f"  made a repository in the tree: {one_line(path)}" for path in handoff.repositories])
     if handoff.changed_files or handoff.commits:
-        said.append(f"  {len(handoff.commits)} commits, {len(handoff.changed_files)} changed files")
+        commits = counted(len(handoff.commits), "commit")
+        said.append(f"  {commits}, {counted(len(handoff.changed_files), 'changed file')}")
         said.append(f"  look: sekisho sessions diff {handoff.session}")
         said.append(f"  take: sekisho sessions apply {handoff.session}")
+    if handoff.checkpoints:
+        taken = counted(len(handoff.checkpoints), "checkpoint")
+        said.append(f"  bring back: sekisho sessions restore {handoff.session} ({taken})")
     return [*said, f"  handoff: {ended.folder / 'handoff.md'}"]
+
+
+def counted(number: int, thing: str) -> str:
+    """A number of things in words: `1 commit`, `2 commits`."""
+    return f"{number} {thing}{'' if number == 1 else 's'}"
+
+
+def _cut(rows: list[str]) -> list[str]:
+    more = len(rows) - MOST_ROWS
+    return [*rows[:MOST_ROWS], f"  and {more} more, see the handoff"] if more > 0 else rows
 
 
 def summary(ended: Ended) -> dict[str, object]:
@@ -66,5 +83,6 @@ def summary(ended: Ended) -> dict[str, object]:
         "denied": len(handoff.denied),
         "commits": len(handoff.commits),
         "changed_files": len(handoff.changed_files),
+        "checkpoints": len(handoff.checkpoints),
         "handoff": str(ended.folder / "handoff.json"),
     }

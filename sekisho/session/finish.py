@@ -9,17 +9,19 @@ import os
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import msgspec
 
+from sandbox.checkpoint.model import CheckpointError
 from sandbox.errors import EnclosureError
 from sandbox.workspace.model import Results, WorkspaceError
 from sekisho.core.lifecycle import State
 from sekisho.session import notes, outbox, place, testshown
+from sekisho.session.kept import known
 from sekisho.store import handoff
 from sekisho.store.errors import StoreBroken
-from sekisho.store.handoff import Commit, DeniedAct, DirectAttempt, Handoff
+from sekisho.store.handoff import Commit, DeniedAct, DirectAttempt, Handoff, Kept
 from sekisho.store.handoff_text import render_markdown
 from sekisho.store.holds import Hold
 from sekisho.store.records import Record, draft
@@ -95,7 +97,11 @@ def _handoff(
         changed_files=tuple(map(_text, results.changed)),
         hook_files=tuple(map(_text, results.hooklike)),
         gate_broken=notes.read(folder.path),
-        notes=_notes(folder, results),
+        takeover=results.takeover,
+        repositories=tuple(map(_text, results.nested)),
+        checkpoints=_checkpoints(folder),
+        remarks=_remarks(results),
+        notes=_letters(folder),
     )
     if store is None:
         return _without_store(made, "the store could not be opened")
@@ -105,11 +111,22 @@ def _handoff(
         return _without_store(made, broken.reason)
 
 
-def _notes(folder: SessionFolder, results: Results) -> str:
-    """What was found out while collecting, and what the agent left in its outbox, raw."""
-    skipped = [f"not carried: {_text(entry.path)} ({entry.reason})" for entry in results.skipped]
-    written = [f"{name}:\n{text}" for name, text in outbox.letters(folder.outbox)]
-    return "\n".join((*results.notes, *skipped, *written))
+def _remarks(results: Results) -> tuple[str, ...]:
+    """What was found out while collecting."""
+    skipped = (f"not carried: {_text(entry.path)} ({entry.reason})" for entry in results.skipped)
+    return (*results.notes, *skipped)
+
+
+def _letters(folder: SessionFolder) -> str:
+    """What the agent left in its outbox, raw."""
+    return "\n".join(f"{name}:\n{text}" for name, text in outbox.letters(folder.outbox))
+
+
+def _checkpoints(folder: SessionFolder) -> tuple[Kept, ...]:
+    """None where they cannot be read: `sessions restore` then says why."""
+    with suppress(CheckpointError):
+        return tuple(Kept(number=c.number, time=c.time, label=c.label) for c in known(folder.path))
+    return ()
 
 
 def _without_store(made: Handoff, reason: str) -> Handoff:

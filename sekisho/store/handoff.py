@@ -62,6 +62,14 @@ class DecidedHold(msgspec.Struct, frozen=True, kw_only=True):
     reason: str = ""
 
 
+class Kept(msgspec.Struct, frozen=True, kw_only=True):
+    """A checkpoint of the session: its number, when (seconds since 1970), and before what it was taken."""
+
+    number: int
+    time: float
+    label: str
+
+
 class TestRun(msgspec.Struct, frozen=True, kw_only=True):
     """A test run that was seen, as it stands at the end of the session. Times in seconds.
 
@@ -90,8 +98,9 @@ class Handoff(msgspec.Struct, frozen=True, kw_only=True):
 
     `ended_because` is a sentence; `changed_files` are paths in the project; `hook_files` those that
     would run on their own (hooks, CI, policy); `tests` the last run of each test command;
-    `gate_broken` says when and why the outside was closed;
-    `notes` is what the agent wrote.
+    `gate_broken` says when and why the outside was closed; `takeover` what became of HEAD and branches in
+    place; `repositories` are those made in the tree; `checkpoints` what `sessions restore` brings back;
+    `remarks` are the program's own words, `notes` the agent's.
     """
 
     session: str
@@ -112,6 +121,10 @@ class Handoff(msgspec.Struct, frozen=True, kw_only=True):
     decided: tuple[DecidedHold, ...] = ()
     hook_files: tuple[str, ...] = ()
     tests: tuple[TestRun, ...] = ()
+    takeover: tuple[str, ...] = ()
+    repositories: tuple[str, ...] = ()
+    checkpoints: tuple[Kept, ...] = ()
+    remarks: tuple[str, ...] = ()
     notes: str = ""
 
 

@@ -16,13 +16,17 @@ def render_markdown(handoff: Handoff) -> str:
         _summary(handoff),
         _held(handoff.held),
         _going_on(handoff),
+        _listed("Your working tree", map(span, handoff.takeover)),
         _work(handoff),
+        _checkpoints(handoff),
         _listed("Tests that ran", map(_test, handoff.tests)) or "## Tests that ran\n\nNone was seen.",
         _listed("Refused", _denied(handoff)),
         _listed("Direct attempts that went nowhere", _attempts(handoff)),
         _listed("The gate was broken, the outside closed", (span(note) for note in handoff.gate_broken)),
         _listed("Decided", (_decided(hold) for hold in handoff.decided)),
         _listed("Changed files that would run on their own", (span(name(f)) for f in handoff.hook_files)),
+        _listed("Repositories that it made in the tree", map(_repository, handoff.repositories)),
+        _listed("Remarks", map(span, handoff.remarks)),
         _quoted("Notes of the agent", handoff.notes),
     )
     return "\n\n".join(section for section in sections if section) + "\n"
@@ -98,6 +102,17 @@ def _work(handoff: Handoff) -> str:
         _quoted("Changed files", files),
     )
     return "\n\n".join(section for section in sections if section)
+
+
+def _checkpoints(handoff: Handoff) -> str:
+    rows = (f"{kept.number}: {span(kept.label)}, {iso(kept.time)}" for kept in handoff.checkpoints)
+    word = shlex.quote(name(handoff.session))
+    way = block(f"sekisho sessions restore {word}\nsekisho sessions restore {word} NUMBER")
+    return _listed("Checkpoints", rows, before=f"The tree as it was before what is named.\n\n{way}")
+
+
+def _repository(path: str) -> str:
+    return f"{span(name(path))}: your git runs what its settings name, once you work in it"
 
 
 def _test(run: TestRun) -> str:

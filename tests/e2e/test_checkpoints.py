@@ -19,6 +19,11 @@ def test_a_reset_is_undone_by_a_restore(world: World) -> None:
     assert session.out.splitlines()[0] == "0"
     assert "work.txt" not in session.out
     assert "checkpoint.taken" in world.told("sessions", "report", session.id).out
+    assert session.handoff["checkpoints"][0]["label"] == "git reset -q --hard HEAD~1"
+    assert f"bring back: sekisho sessions restore {session.id} (2 checkpoints)" in session.err
+    assert session.summary["checkpoints"] == 2
+    read = (session.folder / "handoff.md").read_text()
+    assert f"sekisho sessions restore {session.id}" in read
     points = json.loads(world.told("sessions", "restore", session.id, "--json").out)
     assert points[0]["label"] == "git reset -q --hard HEAD~1"
     said = world.told("sessions", "restore", session.id, str(points[0]["number"])).out

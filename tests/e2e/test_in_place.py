@@ -1,6 +1,7 @@
 """`run --in-place`: the agent works in the person's own tree, and their git is theirs."""
 
 import json
+import shutil
 import signal
 from pathlib import Path
 
@@ -119,3 +120,45 @@ def test_it_does_not_go_on_from_another_session(world: World) -> None:
     session = world.run("true")
     result = world.told("run", "--in-place", "--from", session.id, "--", "true", status=2)
     assert "exclude" in result.err
+
+
+def test_each_branch_comes_over_or_is_named_and_the_checkout_is_told(world: World) -> None:
+    run_git("branch", "kept", "HEAD", cwd=world.repository)
+    start = world.head()
+    session = world.run(
+        """
+        echo m >m.txt; git add m.txt; git commit -qm 'On main'
+        git switch -q kept; git commit -q --amend -m 'Rewritten'
+        git switch -qc feat2 main~1; echo f >f.txt; git add f.txt; git commit -qm 'On feat2'
+        """,
+        "--in-place",
+    )
+    assert git_output("log", "-1", "--format=%s", "main", cwd=world.repository) == "On main"
+    assert git_output("log", "-1", "--format=%s", "feat2", cwd=world.repository) == "On feat2"
+    assert world.head("kept") == start
+    told = session.handoff["takeover"]
+    assert told[0] == f"your checkout is on feat2 at {world.head()[:12]} now; it was on main"
+    assert any(row.startswith("kept stays as it is here: it rewrites commits") for row in told)
+    assert f"refs/sekisho/{session.id}/heads/kept" in "".join(told)
+    assert all(f"  {row}" in session.err for row in told)
+    assert "## Your working tree" in Path(session.summary["handoff"]).with_suffix(".md").read_text()
+    run_git("switch", "-q", "main", cwd=world.repository)
+
+
+def test_a_repository_made_in_the_tree_is_told(world: World) -> None:
+    session = world.run(
+        "mkdir sub; cd sub; git init -q .; git commit -q --allow-empty -m s; cd ..; git status --short",
+        "--in-place",
+    )
+    assert session.handoff["repositories"] == ["sub/"]
+    assert "made a repository in the tree: sub/" in session.err
+    assert "`sub/`" in Path(session.summary["handoff"]).with_suffix(".md").read_text()
+    shutil.rmtree(world.repository / "sub")
+
+
+def test_what_the_program_says_does_not_stand_under_the_agents_name(world: World) -> None:
+    (world.repository / ".env").write_text("A=b\n")
+    session = world.run("echo 'all is well' >$SEKISHO_OUTBOX/notes.md", "--in-place")
+    assert session.handoff["notes"] == "notes.md:\nall is well\n"
+    assert any("appear empty inside" in remark for remark in session.handoff["remarks"])
+    (world.repository / ".env").unlink()

@@ -19,6 +19,7 @@ from sekisho.store.handoff import (
     DirectAttempt,
     Handoff,
     HeldAct,
+    Kept,
     decided_hold,
     held_act,
     load,
@@ -83,6 +84,10 @@ def full(text: str) -> Handoff:
         denied=(DeniedAct(operation=text, target=text, why=text, instead=text, count=3),),
         attempts=(DirectAttempt(destination=text),),
         gate_broken=(text,),
+        takeover=(text,),
+        repositories=(text,),
+        checkpoints=(Kept(number=1, time=0.0, label=text),),
+        remarks=(text,),
         decided=(
             DecidedHold(id="H-BBBBBB", state="denied", operation=text, target=text, by=text, reason=text),
         ),

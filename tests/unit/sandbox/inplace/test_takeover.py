@@ -39,13 +39,13 @@ def without_packs(person: Person) -> dict[str, bytes]:
 
 
 def notes(place: Place) -> str:
-    return "\n".join(collect(place.inplace).notes)
+    return "\n".join(collect(place.inplace).takeover)
 
 
 def test_a_switch_to_a_new_branch_is_followed(person: Person, begin: Begin) -> None:
     place = begin()
     place.works(f"git checkout -qb work; {COMMIT}")
-    assert "HEAD is on refs/heads/work" in notes(place)
+    assert "checkout is on work at" in notes(place)
     assert person.git("log", "--format=%s", "-1", "work") == "one"
     assert person.git("symbolic-ref", "HEAD") == "refs/heads/work"
     assert person.git("log", "--format=%s", "-1", "main") == "second"
@@ -129,15 +129,56 @@ def test_what_could_harm_is_left(person: Person, begin: Begin, script: str, why:
     assert person.git("symbolic-ref", "HEAD") == "refs/heads/main"
 
 
-def test_branches_that_were_there_neither_move_nor_go(person: Person, begin: Begin) -> None:
-    before = person.git("rev-parse", "other")
+def test_the_branch_that_was_left_comes_over_too(person: Person, begin: Begin) -> None:
     place = begin()
-    place.works("git branch -f other main; git branch -D other; git tag -d v1; git branch -f other main")
+    place.works(f"{COMMIT}; git switch -qc feat HEAD~1; echo 2 >two; git add two; git commit -qm two")
+    told = notes(place)
+    assert "your checkout is on feat at" in told
+    assert "it was on main" in told
+    assert "main is at" in told
+    assert person.git("log", "--format=%s", "-1", "main") == "one"
+    assert person.git("log", "--format=%s", "-1", "feat") == "two"
+    assert status(person.top) == ""
+    assert collect(place.inplace).takeover[0].endswith("as before")  # once more changes nothing
+
+
+def test_branches_that_were_there_go_forward_and_never_away(person: Person, begin: Begin) -> None:
+    place = begin()
+    place.works("git branch -f other main; git tag -d v1; git branch kept; git tag -f v2 HEAD~1")
     results = collect(place.inplace)
-    assert person.git("rev-parse", "other") == before
-    assert person.git("tag") == "v1"
-    assert "heads/other" in results.refs
+    assert person.git("rev-parse", "other") == person.git("rev-parse", "main")
+    assert person.git("tag") == "v1\nv2"
     assert results.deleted == ("refs/tags/v1",)
+    assert any("refs/tags/v1 stays as it is here: it was deleted" in row for row in results.takeover)
+
+
+def test_a_branch_that_was_rewritten_or_moved_meanwhile_stays_and_is_named(
+    person: Person, begin: Begin
+) -> None:
+    person.git("branch", "old", "main")
+    before = person.git("rev-parse", "old")
+    place = begin()
+    place.works("git branch -f old HEAD~1; git branch -f other HEAD; git branch fresh/er HEAD~1")
+    person.git("branch", "-f", "other", person.git("commit-tree", "-m", "mine", "main^{tree}"))
+    person.git("branch", "fresh")
+    told = notes(place)
+    assert "old stays as it is here: it rewrites" in told
+    assert "refs/sekisho/s1/heads/old" in told
+    assert "other stays as it is here: you moved" in told
+    assert "fresh/er stays as it is here: git refused it" in told
+    assert person.git("rev-parse", "old") == before
+    assert person.git("log", "--format=%s", "-1", "other") == "mine"
+
+
+def test_repositories_that_are_new_in_the_tree_are_named(person: Person, begin: Begin) -> None:
+    Person.with_repository(person.top / "theirs")
+    place = begin()
+    place.works(
+        "git init -q sub; git init -q node_modules/hid/den; git init -q --bare deep/bare.git; " + COMMIT
+    )
+    results = collect(place.inplace)
+    assert results.nested == (b"deep/bare.git/", b"node_modules/hid/den/", b"sub/")
+    assert person.git("log", "--format=%s", "-1") == "one"
 
 
 def test_a_stash_takes_edits_away_and_is_kept(person: Person, begin: Begin) -> None:
@@ -148,6 +189,7 @@ def test_a_stash_takes_edits_away_and_is_kept(person: Person, begin: Begin) -> N
     results = collect(place.inplace)
     assert (person.top / "a.txt").read_text() == "two\n"
     assert person.git("stash", "list") == ""
+    assert any("refs/sekisho/s1/stash" in row for row in results.takeover)
     assert person.git("show", f"{results.refs['stash']}:a.txt") == "precious"
     assert person.git("show", f"{results.refs['base']}:a.txt") == "precious"
 
@@ -204,7 +246,7 @@ def test_a_kill_in_the_middle_is_made_good(
         patch.setattr(takeover, "clear_residue", lambda _: None)
         with pytest.raises(KeyboardInterrupt):
             collect(place.inplace)
-    assert (person.top / ".git/index.lock").exists() is (step == "replace")
+    assert (person.top / ".git/index.lock").exists()
     collect(place.inplace)
     assert person.git("log", "--format=%s", "-1") == "one"
     assert status(person.top) == ""
