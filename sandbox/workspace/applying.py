@@ -35,7 +35,7 @@ class Worktree(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Applied(msgspec.Struct, frozen=True, kw_only=True):
-    """What `apply` did. `done` False: nothing was changed, and `instructions` say what to do.
+    """What `apply` did. `done` False: nothing was changed, `why` is the reason, `instructions` what to do.
 
     `commit` is the tip taken, `branch` the branch it is on now, `leftovers` that its last commit is
     the session's uncommitted work, `base` that it contains the person's own uncommitted work of then
@@ -49,6 +49,7 @@ class Applied(msgspec.Struct, frozen=True, kw_only=True):
     base: bool = False
     conflicts: tuple[bytes, ...] = ()
     instructions: tuple[str, ...] = ()
+    why: str = ""
 
 
 class _Tip(msgspec.Struct, frozen=True, kw_only=True):
@@ -171,7 +172,7 @@ def _merge(repo: Path, tip: _Tip, session: str) -> Applied:
         advice = (
             f"nothing is committed here yet; take it as a branch: sekisho sessions apply {session} --branch"
         )
-        return _refused(tip, (), (advice,))
+        return _refused(tip, (), (advice,), "there is nothing to merge into")
     trial = attempt(
         top, "merge-tree", "--write-tree", "--name-only", "-z", "--no-messages", "HEAD", tip.commit
     )
@@ -182,7 +183,7 @@ def _merge(repo: Path, tip: _Tip, session: str) -> Applied:
             "resolve the files named, then: git commit",
             "or back: git merge --abort",
         )
-        return _refused(tip, conflicts, steps)
+        return _refused(tip, conflicts, steps, f"it conflicts with {name or 'what is checked out'} in")
     if trial.returncode != 0:
         raise GitError("merge-tree", trial.returncode, trial.stderr)
     message = f"Merge results of sekisho session {session}"
@@ -196,16 +197,26 @@ def _stopped(top: str, tip: _Tip, session: str, said: bytes) -> Applied:
     """git itself refused to begin, as uncommitted work is in the way; or it began, and is taken back."""
     if attempt(top, "rev-parse", "--verify", "--quiet", "MERGE_HEAD").returncode == 0:
         git(top, "merge", "--abort")
-    rows = [row.strip() for row in said.split(b"\n") if row.startswith(b"\t")]
-    steps = [
-        "uncommitted work is in the way: git stash --include-untracked",
-        f"then again: sekisho sessions apply {session} --merge",
-    ]
-    if tip.base:
-        steps.append("the results hold what was uncommitted at the session's start as a commit of its own")
+    rows = tuple(row.strip() for row in said.split(b"\n") if row.startswith(b"\t"))
     if not rows:
-        steps = [said.decode("utf-8", "replace").strip()[:500]]
-    return _refused(tip, tuple(rows), tuple(steps))
+        return _refused(tip, (), (), said.decode("utf-8", "replace").strip()[:500])
+    steps = (_stash(rows), f"sekisho sessions apply {session} --merge", _after_stash(tip, session))
+    return _refused(tip, rows, steps, "uncommitted work is in the way in")
+
+
+def _stash(paths: Sequence[bytes]) -> str:
+    """The command that sets these aside, and nothing else that is uncommitted."""
+    named = " ".join(shlex.quote(os.fsdecode(path)) for path in paths)
+    return f"git stash push --include-untracked -- {named}"
+
+
+def _after_stash(tip: _Tip, session: str) -> str:
+    if not tip.base:
+        return "git stash pop"
+    return (
+        f"no `git stash pop` is needed: what was uncommitted when {session} began is in the results as a "
+        "commit of its own; what you changed since then, `git stash show -p --include-untracked` shows"
+    )
 
 
 def _applied(tip: _Tip, branch: str | None, steps: tuple[str, ...]) -> Applied:
@@ -219,7 +230,7 @@ def _applied(tip: _Tip, branch: str | None, steps: tuple[str, ...]) -> Applied:
     )
 
 
-def _refused(tip: _Tip, conflicts: tuple[bytes, ...], steps: tuple[str, ...]) -> Applied:
+def _refused(tip: _Tip, conflicts: tuple[bytes, ...], steps: tuple[str, ...], why: str) -> Applied:
     return Applied(
         done=False,
         commit=tip.commit,
@@ -227,4 +238,5 @@ def _refused(tip: _Tip, conflicts: tuple[bytes, ...], steps: tuple[str, ...]) ->
         base=tip.base,
         conflicts=conflicts,
         instructions=steps,
+        why=why,
     )

@@ -5,8 +5,9 @@ import os
 import signal
 import sys
 import time
+from collections import Counter
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 import typer
@@ -14,17 +15,29 @@ import typer
 from sekisho.cli import completing
 from sekisho.cli.errors import USAGE, Trouble
 from sekisho.cli.opening import opened
-from sekisho.cli.show import print_json, table, when
+from sekisho.cli.show import iso, print_json, table, when
 from sekisho.core.display import one_line
+from sekisho.core.lifecycle import State
 from sekisho.core.units import duration, render_duration
 from sekisho.store.errors import StoreBroken
 from sekisho.store.records import Record, draft
 from sekisho.store.sessions import SessionFolder, SessionRecord, SessionState
 from sekisho.store.store import Store
 
+if TYPE_CHECKING:
+    from sekisho.cli.results import Results
+
 app = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="Look at, take over and tidy what sessions left behind."
 )
+LatestId = Annotated[
+    str | None,
+    typer.Argument(
+        help="The session's id, or an unambiguous part of it; without one, the latest.",
+        metavar="ID",
+        autocompletion=completing.sessions,
+    ),
+]
 SessionId = Annotated[
     str,
     typer.Argument(
@@ -42,24 +55,48 @@ def list_sessions(json: Json = False) -> None:
     with opened() as store:
         _finish_lost(store)
         records = [record for folder in store.sessions.list() if (record := _record(folder)) is not None]
+        held = Counter(hold.session for hold in store.ledger.list(states=(State.PENDING,)))
     if json:
-        print_json([msgspec.to_builtins(record) | {"state": record.seen_state} for record in records])
+        print_json([_summary(record, held[record.id]) for record in records])
     elif not records:
         print("no sessions yet; begin with: sekisho run -- bash")
+        _tell_tidied()
     else:
         rows = (
-            (r.id, r.seen_state, when(r.started), _length(r), _status(r), r.project, " ".join(r.argv))
+            (r.id, r.seen_state, when(r.started), _length(r), _status(r), held[r.id], r.project, _argv(r))
             for r in records
         )
-        table(("ID", "STATE", "STARTED", "TOOK", "STATUS", "PROJECT", "COMMAND"), rows)
+        table(("ID", "STATE", "STARTED", "TOOK", "STATUS", "HELD", "PROJECT", "COMMAND"), rows)
+
+
+def _summary(record: SessionRecord, held: int) -> dict[str, Any]:
+    """A session as scripts read it; `held` counts what waits for a decision."""
+    plain: dict[str, Any] = msgspec.to_builtins(record)
+    times = {"started": iso(record.started), "ended": iso(record.ended)}
+    return plain | times | {"state": record.seen_state, "held": held}
+
+
+def _argv(record: SessionRecord) -> str:
+    return " ".join(record.argv)
+
+
+def _tell_tidied() -> None:
+    from sekisho.cli.results import kept_here
+
+    if kept := kept_here():
+        more = f" and {len(kept) - 5} more" if len(kept) > 5 else ""
+        print(
+            f"tidied away, with their commits still in this repository: {', '.join(kept[:5])}{more}\n"
+            "`sekisho sessions apply ID` takes them"
+        )
 
 
 @app.command()
-def show(session: SessionId, json: Json = False) -> None:
+def show(session: LatestId = None, json: Json = False) -> None:
     """Print the handoff of a session."""
     with opened() as store:
         _finish_lost(store)
-        folder = _find(store, session)
+        folder = _find(store, session) if session is not None else _latest(store)
         path = folder.handoff_json if json else folder.handoff_markdown
         try:
             print(path.read_text(), end="")
@@ -78,10 +115,9 @@ def diff(
     from sandbox.workspace.applying import diff as session_diff
     from sandbox.workspace.model import WorkspaceError
 
-    with opened() as store:
-        record = _ended(store, session)
+    results = _results(session)
     try:
-        for piece in session_diff(Path(record.project), record.id, stat=stat):
+        for piece in session_diff(results.project, results.id, stat=stat):
             sys.stdout.buffer.write(_for_reader(piece))
     except WorkspaceError as error:
         raise Trouble(str(error)) from error
@@ -109,31 +145,30 @@ def apply(
     ] = False,
     worktree: Annotated[Path | None, typer.Option(help="Check out into a new linked worktree.")] = None,
 ) -> None:
-    """Take the results into your repository. Nothing uncommitted is overwritten."""
+    """Take the results into the repository that the session began in. Nothing uncommitted is overwritten."""
     from sandbox.workspace.applying import Branch, Merge, Worktree
     from sandbox.workspace.applying import apply as apply_session
     from sandbox.workspace.model import WorkspaceError
+    from sekisho.cli.results import taken
 
     if sum((branch is not None, merge, worktree is not None)) > 1:
         raise Trouble("give one of --branch, --merge and --worktree", status=USAGE)
-    with opened() as store:
-        record = _ended(store, session)
+    results = _results(session)
     way = (
         Merge()
         if merge
         else Worktree(path=worktree)
         if worktree
-        else Branch(name=branch or f"sekisho/{record.id}")
+        else Branch(name=branch or f"sekisho/{results.id}")
     )
     try:
-        applied = apply_session(Path(record.project), record.id, way)
+        applied = apply_session(results.project, results.id, way)
     except WorkspaceError as error:
-        raise Trouble(f"{record.id} was not applied", why=str(error)) from error
-    for line in applied.instructions:
+        raise Trouble(f"{results.id} was not applied", why=str(error)) from error
+    for line in taken(results, applied):
         print(line)
     if not applied.done:
         raise typer.Exit(1)
-    print(f"{record.id} is at {applied.commit[:12]}" + (f" on {applied.branch}" if applied.branch else ""))
 
 
 @app.command("open")
@@ -239,6 +274,7 @@ def stop(session: SessionId) -> None:
 def clean(
     older: Annotated[str, typer.Option(help="Only sessions that ended longer ago than this.")] = "30d",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask, on a terminal.")] = False,
 ) -> None:
     """Remove the folders of ended sessions. Their commits, holds and journal records stay."""
     try:
@@ -247,12 +283,29 @@ def clean(
         raise Trouble(f"--older {older} is no duration", why=str(error), status=USAGE) from error
     with opened() as store:
         _finish_lost(store)
-        for folder in store.sessions.list():
-            record = _record(folder)
-            if record is not None and record.ended is not None and record.ended < limit:
-                print(f"{'would remove' if dry_run else 'removed'} {folder.path}")
-                if not dry_run:
-                    store.sessions.remove(folder.id)
+        old = [folder for folder in store.sessions.list() if _ended_before(folder, limit)]
+        asks = sys.stdin.isatty() and not yes
+        if dry_run or asks:
+            for folder in old:
+                print(f"would remove {folder.path}")
+        if old and asks and not dry_run:
+            typer.confirm("Remove them, with their logs, handoffs and checkpoints?", abort=True)
+        for folder in old if not dry_run else ():
+            store.sessions.remove(folder.id)
+            print(f"removed {folder.path}")
+    if old and not dry_run:
+        print("their commits stay in refs/sekisho/ID/ of each project: `sekisho sessions apply ID` there")
+
+
+def _ended_before(folder: SessionFolder, limit: float) -> bool:
+    record = _record(folder)
+    return record is not None and record.ended is not None and record.ended < limit
+
+
+def _latest(store: Store) -> SessionFolder:
+    for folder in store.sessions.list():
+        return folder
+    raise Trouble("no sessions yet", instead="begin with: sekisho run -- bash")
 
 
 def _find(store: Store, text: str) -> SessionFolder:
@@ -262,12 +315,21 @@ def _find(store: Store, text: str) -> SessionFolder:
         raise Trouble(str(error), instead="`sekisho sessions list` shows the ids") from error
 
 
-def _ended(store: Store, text: str) -> SessionRecord:
-    _finish_lost(store)
-    record = _find(store, text).load()
+def _results(text: str) -> "Results":
+    """The results of a session that has ended, or of one whose folder is gone. Raises Trouble."""
+    from sekisho.cli.results import Results, tidied
+
+    with opened() as store:
+        _finish_lost(store)
+        try:
+            record = _find(store, text).load()
+        except Trouble:
+            if (results := tidied(text)) is None:
+                raise
+            return results
     if record.seen_state is not SessionState.ENDED:
         raise Trouble(f"{record.id} is still {record.seen_state}", instead="its results come when it ends")
-    return record
+    return Results(id=record.id, project=Path(record.project))
 
 
 def _finish_lost(store: Store) -> None:

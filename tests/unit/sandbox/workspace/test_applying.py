@@ -1,5 +1,6 @@
 """Collected work enters the person's repository; what is uncommitted there is never overwritten."""
 
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 
@@ -95,6 +96,7 @@ def test_conflict_changes_nothing_and_is_explained(person: Person, collected: Wo
     applied = apply(person.top, "s1", Merge())
     assert not applied.done
     assert applied.conflicts == (b"done.txt",)
+    assert applied.why == "it conflicts with main in"
     assert applied.instructions[0] == "git merge refs/sekisho/s1/tree"
     after = person.fingerprint()
     assert after["status"] == before["status"]
@@ -107,7 +109,9 @@ def test_uncommitted_work_in_the_way_is_not_overwritten(person: Person, collecte
     applied = apply(person.top, "s1", Merge())
     assert not applied.done
     assert applied.conflicts == (b"done.txt",)
-    assert "git stash" in applied.instructions[0]
+    assert applied.instructions[0] == "git stash push --include-untracked -- done.txt"
+    assert applied.instructions[-1] == "git stash pop"
+    assert "in the way" in applied.why
     assert (person.top / "done.txt").read_text() == "mine, untracked\n"
 
 
@@ -120,9 +124,24 @@ def test_carried_work_is_mentioned(person: Person, begin: Begin) -> None:
     refused = apply(person.top, "s1", Merge())
     assert not refused.done
     assert refused.conflicts == (b"a.txt",)
-    assert "commit of its own" in refused.instructions[-1]
+    assert "no `git stash pop` is needed" in refused.instructions[-1]
     assert (person.top / "a.txt").read_text() == "edited\n"
     assert apply(person.top, "s1", Branch(name="x")).base
+
+
+def test_the_advice_sets_aside_only_what_is_in_the_way_and_works(person: Person, begin: Begin) -> None:
+    person.write("new.txt", "begun\n")
+    workspace, agent = begin()
+    agent.write("new.txt", "begun\nand done\n")
+    agent.commit("agent: done")
+    collect(workspace)
+    person.write("mine alone.txt", "stays\n")
+    stash, again, _ = apply(person.top, "s1", Merge()).instructions
+    person.git(*shlex.split(stash)[1:])
+    assert (person.top / "mine alone.txt").exists()
+    assert again == "sekisho sessions apply s1 --merge"
+    assert apply(person.top, "s1", Merge()).done
+    assert (person.top / "new.txt").read_text() == "begun\nand done\n"
 
 
 def test_worktree_is_added_beside(person: Person, collected: Workspace, tmp_path: Path) -> None:

@@ -1,0 +1,119 @@
+"""What is told of sessions: results taken from elsewhere, after tidying, or not at all."""
+
+import io
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from sekisho.store.processes import Process
+from sekisho.store.sessions import SessionRecord, SessionState
+from sekisho.store.store import Store
+from tests.support.git import git_output, run_git
+from tests.support.needs import needs
+from tests.unit.cli.calling import Calling
+from tests.unit.store.support import held
+
+pytestmark = needs("git")
+ID = "1129-aaaaa"
+
+
+@pytest.fixture
+def project(tmp_path: Path, sekisho_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with the results of a session that has ended: one commit on its README."""
+    folder = tmp_path / "the project"
+    folder.mkdir()
+    run_git("init", "-q", "-b", "main", cwd=folder)
+    for text in ("one\n", "two\n"):
+        (folder / "README").write_text(text)
+        run_git("add", "README", cwd=folder)
+        run_git("commit", "-q", "-m", text.strip(), cwd=folder)
+    for name, commit in (("base", "HEAD~1"), ("HEAD", "HEAD"), ("tree", "HEAD")):
+        run_git("update-ref", f"refs/sekisho/{ID}/{name}", commit, cwd=folder)
+    run_git("reset", "-q", "--hard", "HEAD~1", cwd=folder)
+    with Store() as store:
+        made = store.sessions.create(ID)
+        gone = Process(pid=os.getpid(), started="before")
+        made.save(
+            SessionRecord(
+                id=ID,
+                project=str(folder),
+                argv=("bash",),
+                started=1_700_000_000.0,
+                ended=1_700_000_060.0,
+                launcher=gone,
+                state=SessionState.ENDED,
+                exit_status=0,
+            )
+        )
+        made.handoff_markdown.write_text("# What was done\n")
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def test_results_taken_from_elsewhere_say_where_they_went(
+    call: Calling, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert str(project) not in call("sessions", "apply", ID, "--branch", "here").out
+    monkeypatch.chdir(tmp_path)
+    said = call("sessions", "apply", ID, "--branch", "ag").out.splitlines()
+    assert said[:2] == [f"cd '{project}'", "git switch ag"]
+    assert said[2].endswith(f" on ag in {project}")
+    assert git_output("rev-parse", "ag", cwd=project) == git_output("rev-parse", "here", cwd=project)
+
+
+def test_a_merge_that_conflicts_says_so_and_in_what(call: Calling, project: Path) -> None:
+    (project / "README").write_text("another\n")
+    run_git("commit", "-q", "-am", "other", cwd=project)
+    ended = call("sessions", "apply", ID, "--merge")
+    assert ended.status == 1
+    assert "nothing was changed: it conflicts with main in\n  README\n" in ended.out
+
+
+def test_uncommitted_work_in_the_way_is_named(call: Calling, project: Path) -> None:
+    (project / "README").write_text("mine\n")
+    said = call("sessions", "apply", ID, "--merge").out
+    assert "uncommitted work is in the way in\n  README\n" in said
+    assert "git stash push --include-untracked -- README" in said
+
+
+def test_results_outlive_the_sessions_folder(call: Calling, project: Path) -> None:
+    cleaned = call("sessions", "clean", "--older", "1s")
+    assert f"removed {project.parent}" in cleaned.out
+    assert "refs/sekisho/ID/" in cleaned.out
+    listed = call("sessions", "list").out
+    assert listed.startswith("no sessions yet")
+    assert ID in listed
+    assert "+two" in call("sessions", "diff", ID).out
+    assert call("sessions", "apply", "aaaaa").out.splitlines()[0] == f"git switch sekisho/{ID}"
+    assert call("sessions", "apply", "bbbbb").status == 1
+
+
+@pytest.mark.parametrize(("answer", "left"), [("n\n", True), ("y\n", False)])
+def test_tidying_asks_on_a_terminal(
+    call: Calling, project: Path, monkeypatch: pytest.MonkeyPatch, answer: str, left: bool
+) -> None:
+    terminal = io.StringIO(answer)
+    monkeypatch.setattr(terminal, "isatty", lambda: True)
+    monkeypatch.setattr("sys.stdin", terminal)
+    assert "would remove" in call("sessions", "clean", "--older", "1s").out
+    with Store() as store:
+        assert bool(store.sessions.list()) is left
+
+
+def test_without_an_id_the_latest_is_shown(call: Calling, project: Path) -> None:
+    assert call("sessions", "show").out == "# What was done\n"
+    call("sessions", "clean", "--older", "1s")
+    assert "no sessions yet" in call("sessions", "show").err
+
+
+def test_the_list_counts_what_waits_and_times_are_those_of_approvals(call: Calling, project: Path) -> None:
+    with Store() as store:
+        held(store, session=ID, fingerprint="one")
+        denied = held(store, session=ID, fingerprint="two", digest="sha256:2")
+        store.ledger.deny(denied.id, "no", "kim")
+    (record,) = json.loads(call("sessions", "list", "--json").out)
+    assert (record["held"], record["ended"]) == (1, "2023-11-14T22:14:20Z")
+    head, row = (line.split() for line in call("sessions", "list").out.splitlines())
+    assert row[head.index("HELD") + 1] == "1"  # STARTED is two words
