@@ -2,6 +2,8 @@
 
 import json
 import os
+import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -36,7 +38,22 @@ def demo(
     print(
         f"\nThat was all of it, in {time.monotonic() - started:.0f} seconds. Next, in a repository of yours:"
     )
-    print("  sekisho run -- bash")
+    print(f"  {own_command(sys.executable, os.environ.get('PATH', ''))} run -- bash")
+
+
+def own_command(python: str, path: str) -> str:
+    """How this very installation is called in the person's shell, as shell text.
+
+    The environment's own folder is looked past once: `make demo` puts it before PATH for its child alone.
+    """
+    own = Path(python).parent
+    folders = path.split(os.pathsep)
+    if str(own) in folders:
+        folders.remove(str(own))
+    found = shutil.which("sekisho", path=os.pathsep.join(folders))
+    if found is not None and os.path.realpath(found) == os.path.realpath(own / "sekisho"):
+        return "sekisho"
+    return shlex.quote(str(own / "sekisho"))
 
 
 def _play(stage: Stage) -> None:
@@ -93,6 +110,7 @@ def _ask(stage: Stage, *words: str, good: bool = True) -> "subprocess.CompletedP
             f"the demo stopped at: sekisho {words[0]} {words[1] if len(words) > 1 else ''}",
             why=done.stdout.strip(),
             instead="`sekisho demo --keep` keeps everything, logs included",
+            status=done.returncode or 1,
         )
     return done
 
