@@ -5,119 +5,52 @@ segments does not hide it; runs of hexadecimal, base64 and base32 are decoded an
 layers deep.
 """
 
-import base64
 import codecs
 import re
 import string
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from functools import lru_cache, partial
-from itertools import islice
+from functools import lru_cache
+from itertools import chain
 from urllib.parse import unquote_to_bytes
 
 from netpolicy.content import Unreadable, decoded
+from netpolicy.encodings import APART, RUN_CHARACTERS, RUNS, Alphabet, Encoding, Span, encodings
 
 MIN_SECRET = 8  # letters and digits; shorter ones would be found everywhere
 MAX_LAYERS = 3
-MAX_RUNS = 200
+MAX_RUNS = 200  # beyond them only what runs say themselves is looked at, not what is encoded within
 MAX_REMEMBERED = 4096  # characters
 LONG = 512  # bytes
+_SAMPLED = 61  # bytes from one that is looked at to the next
+_RARE = 100  # characters, of which one may be
 
 PRIVATE_KEY = re.compile(r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY-----")
 _ESCAPE = re.compile(rb"\\u([0-9a-fA-F]{4})")
 _QUOTED = re.compile(rb"%[0-9a-fA-F]{2}")
-_KEPT = (string.ascii_lowercase + string.digits).encode()
+_GZIP = b"\x1f\x8b"
+# What undoing percent signs can change. It begins with the first sign of such a stretch: one without digits
+# would be tried from each of its signs.
+_QUOTING = re.compile(rb"%(?<!%%)(?<!%[0-9a-fA-F]%)(?:[0-9a-fA-F]?%)*+[0-9a-fA-F]{2}[%0-9a-fA-F]*+")
+_SEGMENTS = Alphabet(RUN_CHARACTERS + "%\\")  # in which a run can be, before it is undone
+_LOWER = bytes(range(256)).lower()
+_KEPT = (string.ascii_letters + string.digits).encode()
 _DROPPED = bytes(code for code in range(256) if code not in _KEPT)
 
 
-_SPACE = ord(" ")
-_STRIDE = 4  # no divisor of a decoded group (3 bytes in base64, 5 in base32), in which patterns repeat
-
-
-class _Alphabet:
-    """Finds the runs of its characters, which are letters, digits and punctuation, no space."""
-
-    def __init__(self, characters: str) -> None:
-        within = [chr(code) in characters for code in range(256)]
-        self._or_space = bytes(code if here else _SPACE for code, here in enumerate(within))
-        self._marked = bytes(within)
-
-    def runs(self, data: bytes, shortest: int) -> Iterable[bytes]:
-        """Whole runs of at least `shortest` characters; () where a first look tells that there is none.
-
-        Such a run covers that many places in a row, so of every `_STRIDE` one: most texts, and noise, are
-        told by looking only there.
-        """
-        if not _in_a_row(data[_STRIDE - 1 :: _STRIDE].translate(self._marked), shortest // _STRIDE):
-            return ()
-        spaced = b" " + data.translate(self._or_space)
-        return (match[0][1:] for match in _long(shortest).finditer(spaced))
-
-
-def _in_a_row(marks: bytes, wanted: int) -> bool:
-    """Whether so many bytes in a row are 1, the others being 0. Long ones as a number: no pattern is slow."""
-    if len(marks) < LONG:
-        return b"\x01" * wanted in marks
-    left, seen = int.from_bytes(marks), 1
-    while left and seen < wanted:  # here a 1 stands for `seen` of them, of which it is the last
-        more = min(seen, wanted - seen)
-        left &= left >> 8 * more
-        seen += more
-    return left != 0
-
-
-@lru_cache(maxsize=64)
-def _long(shortest: int) -> re.Pattern[bytes]:
-    # It begins with a literal, to which `re` skips: one try a word instead of one a character.
-    return re.compile(rb" [^ ]{%d,}" % shortest)
-
-
-_WORDS = string.ascii_letters + string.digits
-_RUNS = _Alphabet(_WORDS + "+/_-")
-_HEX = _Alphabet(string.hexdigits)
-_OF_BASE32 = _Alphabet(string.ascii_letters + "234567")
-_OF_BASE64 = (_Alphabet(_WORDS + "_-"), _Alphabet(_WORDS + "+/"))
-
-
-def _squeeze(text: str) -> bytes:
+def _squeeze(data: bytes) -> bytes:
     """Lower-case ASCII letters and digits, nothing else."""
-    return text.encode("latin-1", "ignore").lower().translate(None, _DROPPED)
+    return data.translate(_LOWER, _DROPPED)
 
 
-def _hex(run: bytes) -> Iterator[bytes]:
-    digits = run.decode()
-    return (bytes.fromhex(digits[at : at + (len(digits) - at) // 2 * 2]) for at in (0, 1))
-
-
-def _base64(run: bytes) -> Iterator[bytes]:
-    """A text right before it shifts base64 by up to three characters: decoded once, shifted as a number."""
-    text = run.translate(_BASE64)
-    added = -len(text) % 4
-    number = int.from_bytes(base64.b64decode(text + b"A" * added)) >> 6 * added
-    size = len(text) * 6 // 8 + 1
-    for start in range(4):
-        whole, over = divmod((len(text) - start) * 6, 8)
-        yield (number >> over).to_bytes(size)[size - whole :]
-
-
-_BASE64 = bytes.maketrans(b"-_", b"+/")
-_DIGITS_OF_32 = 2 * (string.digits + "abcdefghijklmnop") + "qrstuv"
-_BASE32 = bytes.maketrans((string.ascii_letters + "234567").encode(), _DIGITS_OF_32.encode())
-
-
-def _base32(run: bytes) -> Iterator[bytes]:
-    """Read as one number, which is linear in this base; a text right before it shifts the bits."""
-    number = int(run.translate(_BASE32), 32)
-    size = len(run) * 5 // 8 + 1
-    return ((number >> shift).to_bytes(size) for shift in range(8))
+def _squeezed(text: str) -> bytes:
+    return _squeeze(text.encode("latin-1", "ignore"))
 
 
 def _unpacked(data: bytes) -> bytes:
-    if data.startswith(b"\x1f\x8b"):
-        try:
+    if data.startswith(_GZIP):
+        with suppress(Unreadable):
             return decoded(data, ["gzip"])
-        except Unreadable:
-            return data
     return data
 
 
@@ -125,20 +58,19 @@ class Planted:
     """Finds any of some secrets in a text."""
 
     def __init__(self, secrets: tuple[str, ...]) -> None:
-        used = [secret for secret in secrets if len(_squeeze(secret)) >= MIN_SECRET]
-        plain = [_squeeze(secret) for secret in used]
-        turned = [_squeeze(codecs.encode(secret, "rot13")) for secret in used]
-        self.needles = tuple({*plain, *turned, *(text[::-1] for text in plain)})
-        self._least = min(map(len, self.needles), default=0)
-        self._letters = tuple((needle, _either_case(needle)) for needle in self.needles)
+        used = [secret for secret in secrets if len(_squeezed(secret)) >= MIN_SECRET]
+        self._secrets = tuple(map(_Secret, used))
+        lengths = [len(text) for secret in self._secrets for text in secret.texts]
+        self._least, self._longest = min(lengths, default=0), max(lengths, default=0)
+        self._reach = self._longest * 16
         size = min((len(secret) for secret in used), default=MIN_SECRET)
         self.shortest = size * 4 // 3
-        self.decoders = _decoders(size)
+        self.encodings = encodings(size)
         self._leaks = lru_cache(maxsize=1024)(self.found)
 
     def leaks(self, text: str) -> bool:
         """As `found`; answers for short texts are remembered, because headers repeat."""
-        if not self.needles:
+        if not self._secrets:
             return False
         return self._leaks(text) if len(text) <= MAX_REMEMBERED else self.found(text)
 
@@ -153,66 +85,142 @@ class Planted:
             return True
         if layers <= 0:
             return False
-        if _QUOTED.search(data):
+        if _has_quoted(data):
             return self._within(unquote_to_bytes(data), layers)
-        runs = _RUNS.runs(data, self.shortest) if len(data) >= self.shortest else ()
-        return bool(runs) and any(self._within(inner, layers - 1) for inner in self._decodings(runs))
+        found = RUNS.runs(data, self.shortest) if len(data) >= self.shortest else ()
+        runs = list(dict.fromkeys(found))  # a long path stands in a text with its slashes and without
+        return self._encoded(runs[:MAX_RUNS], layers - 1) or self._encoded(runs[MAX_RUNS:], None)
 
     def _plainly(self, data: bytes) -> bool:
         if len(data) < self._least:
             return False
-        possible = self.needles if len(data) < LONG else self._possible(data)
+        possible = [secret for secret in self._secrets if len(data) < LONG or secret.possible(data)]
         if not possible:
             return False
-        squeezed = data.lower().translate(None, _DROPPED)
-        return len(squeezed) >= self._least and any(needle in squeezed for needle in possible)
+        squeezed = _squeeze(data)
+        return any(text in squeezed for secret in possible for text in secret.texts)
 
-    def _possible(self, data: bytes) -> list[bytes]:
-        """The needles none of whose letters is lacking: a look costs less than squeezing a long text."""
-        return [
-            needle
-            for needle, letters in self._letters
-            if all(lower in data or upper in data for lower, upper in letters)
+    def _encoded(self, runs: list[bytes], layers: int | None) -> bool:
+        """Whether runs say a secret, or something that hides it in so many layers more; None: not looked."""
+        if not runs:
+            return False
+        text = APART.join(runs)
+        return any(self._written(encoding, text, layers) for encoding in self.encodings)
+
+    def _written(self, encoding: Encoding, text: bytes, layers: int | None) -> bool:
+        runs = APART.join(encoding.find(text))
+        if not runs:
+            return False
+        said = encoding.read(runs)
+        if self._plainly(said):
+            return True
+        quoted = [match.span() for match in _QUOTING.finditer(said)] if b"%" in said else []
+        undone = self._undone(said, quoted)
+        if any(map(self._plainly, undone)):
+            return True
+        if layers is None:
+            return False
+        closer = [*_escapes(said), *_SEGMENTS.spans(said, self.shortest)]
+        if any(_has_quoted(window) or any(_escapes(window)) for window in undone):
+            closer += quoted
+        parts = dict.fromkeys(encoding.parts(runs, closer, [*quoted, *_packed(said)]))
+        return any(self._within(inner, layers) for inner in _decodings(encoding, parts))
+
+    def _undone(self, data: bytes, quoted: list[Span]) -> list[bytes]:
+        """What is quoted in `data`, undone, with as much around it as a secret can take there."""
+        windows = []
+        for start, end in _clusters(quoted, 2 * self._reach):
+            before, after = data[max(0, start - self._reach) : start], data[end : end + self._reach]
+            if min(len(_squeeze(before)), len(_squeeze(after))) < self._longest:
+                return [unquote_to_bytes(data)]
+            windows.append(unquote_to_bytes(b"".join((before, data[start:end], after))))
+        return windows
+
+
+def _clusters(spans: list[Span], apart: int) -> Iterator[Span]:
+    """`spans`, in order, with those together that are less than `apart` from each other."""
+    if not spans:
+        return
+    start, end = spans[0]
+    for after, until in spans:
+        if after - end >= apart:
+            yield start, end
+            start = after
+        end = until
+    yield start, end
+
+
+def _has_quoted(data: bytes) -> bool:
+    return b"%" in data and _QUOTED.search(data) is not None
+
+
+def _escapes(data: bytes) -> Iterator[Span]:
+    if b"\\" in data and b"\\u" in data:  # one character is found at once
+        yield from (match.span() for match in _ESCAPE.finditer(data))
+
+
+def _packed(data: bytes) -> Iterator[Span]:
+    """Where packed data may begin."""
+    at = data.find(_GZIP) if _GZIP[:1] in data else -1
+    while at >= 0:
+        yield at, at + len(_GZIP)
+        at = data.find(_GZIP, at + 1)
+
+
+def _decodings(encoding: Encoding, parts: Iterable[bytes]) -> Iterator[bytes]:
+    return map(_unpacked, chain.from_iterable(map(encoding.decode, parts)))
+
+
+class _Secret:
+    """The squeezed texts of a secret, and a look at long texts, which costs less than squeezing them."""
+
+    def __init__(self, secret: str) -> None:
+        plain = _squeezed(secret)
+        self.texts = tuple({plain, _squeezed(codecs.encode(secret, "rot13")), plain[::-1]})
+        self._letters = [
+            [(code, ord(chr(code).upper())) for code in sorted(set(text))]  # digits first, which most lack
+            for text in self.texts
         ]
+        self._tails = _tails(self.texts)
 
-    def _decodings(self, runs: Iterable[bytes]) -> Iterator[bytes]:
-        seen: set[tuple[object, bytes]] = set()  # a long path stands in a text with its slashes and without
-        for run in islice(runs, MAX_RUNS):
-            # A run of letters and digits is the same in both alphabets of base64, the last two.
-            for find, decode in self.decoders[:-1] if run.isalnum() else self.decoders:
-                for part in find(run):
-                    if (decode, part) in seen:
-                        continue
-                    seen.add((decode, part))
-                    with suppress(ValueError):
-                        yield from map(_unpacked, decode(part))
+    def possible(self, data: bytes) -> bool:
+        """Whether `data` has all letters of a text and, where that is quick, one's tail."""
+        if not any(all(lower in data or upper in data for lower, upper in text) for text in self._letters):
+            return False
+        sample = data[::_SAMPLED]
+        if sum(map(sample.count, self._tails)) * _RARE > len(sample):
+            return True
+        return any(tail.search(data) for tail in self._tails.values())
 
 
-def _either_case(needle: bytes) -> tuple[tuple[int, int], ...]:
-    """The characters of a needle, digits first, which most texts lack."""
-    return tuple((code, ord(chr(code).upper())) for code in sorted(set(needle)))
+def _tails(texts: tuple[bytes, ...]) -> dict[bytes, re.Pattern[bytes]]:
+    """A pattern for each character with which it begins, to which `re` skips.
+
+    A digit that all have is one character for all of them, a letter is at least two.
+    """
+    lengths = {digit: min(len(text) - text.find(digit) for text in texts) for digit in _digits(texts)}
+    digit = max(lengths, key=lengths.__getitem__, default=b"")
+    if not digit or lengths[digit] < MIN_SECRET // 2:
+        digit = b""
+    rests: dict[bytes, list[bytes]] = {}
+    for text in texts:
+        first = text.find(digit)
+        begin = text[first : first + 1]
+        rest = b"".join(
+            [b"[^a-zA-Z0-9]*+" + _any_case(text[at : at + 1]) for at in range(first + 1, len(text))]
+        )
+        for case in {begin, begin.upper()}:
+            rests.setdefault(case, []).append(rest)
+    return {begin: re.compile(begin + b"(?:" + b"|".join(tails) + b")") for begin, tails in rests.items()}
 
 
-_Find = Callable[[bytes], Iterable[bytes]]
+def _digits(texts: tuple[bytes, ...]) -> list[bytes]:
+    """The digits that all have."""
+    return [digit for digit in map(str.encode, string.digits) if all(digit in text for text in texts)]
 
 
-def _decoders(size: int) -> tuple[tuple[_Find, _Find], ...]:
-    """The encodings: the runs of one in which a secret of `size` characters can hide, and what they say."""
-    return (
-        (partial(_HEX.runs, shortest=size * 2), _hex),
-        (_base32_runs(size * 8 // 5), _base32),
-        *((partial(alphabet.runs, shortest=size * 4 // 3), _base64) for alphabet in _OF_BASE64),
-    )
-
-
-def _base32_runs(shortest: int) -> _Find:
-    one_case = re.compile(rb"[a-z2-7]{%d,}+|[A-Z2-7]{%d,}+" % (shortest, shortest))
-
-    def find(data: bytes) -> Iterator[bytes]:
-        for run in _OF_BASE32.runs(data, shortest):
-            yield from one_case.findall(run)
-
-    return find
+def _any_case(letter: bytes) -> bytes:
+    return b"[" + letter + letter.upper() + b"]"
 
 
 @lru_cache(maxsize=64)

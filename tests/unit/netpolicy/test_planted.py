@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netpolicy.planted import LONG, Planted, _Alphabet
+from netpolicy.encodings import Alphabet
+from netpolicy.planted import LONG, Planted
 
 SECRET = "PLANTED-Key-0123456789abcdefXYZ"
 FINDER = Planted((SECRET,))
@@ -87,7 +88,7 @@ def test_runs_are_found_whole_and_in_order(parts: list[bytes], shortest: int, ti
     data = b"".join(parts) * times
     wanted = re.findall(rb"[a-zA-Z0-9]{%d,}" % shortest, data)
     letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-    assert list(_Alphabet(letters).runs(data, shortest)) == wanted
+    assert list(Alphabet(letters).runs(data, shortest)) == wanted
 
 
 @given(st.text(max_size=200))
