@@ -67,7 +67,7 @@ def detect(
     `extra` are folders that policy lists, absolute or with `~`; `first` are folders inside that lead the
     PATH there. Raises ValueError for one of `extra` that is home itself or a place of secrets.
     """
-    wanted = [_listed(path, home) for path in extra]
+    wanted = [listed(path, home) for path in extra]
     env: dict[str, str] = {}
     for name, variable in KNOWN:
         folder = (environ.get(variable) if variable else None) or os.path.join(home, name)
@@ -92,13 +92,19 @@ def detect(
     )
 
 
-def _listed(path: str, home: str) -> str:
+def listed(path: str, home: str) -> str:
+    """The absolute path of a folder that policy lists. Raises ValueError for one that must not be mounted."""
     absolute = os.path.normpath(os.path.join(home, path[2:]) if path.startswith("~/") else path)
     if not os.path.isabs(absolute):
         raise ValueError(f"mount {path!r}: the path must be absolute or start with ~/")
     if credentials.is_secret(os.path.realpath(absolute), os.path.realpath(home)):
         raise ValueError(f"mount {path!r}: it is, or holds, a place of logins and keys")
     return absolute
+
+
+def missing(paths: Iterable[str], home: str) -> list[str]:
+    """Those of the folders that policy lists, as it writes them, which are not there: they are left out."""
+    return [path for path in paths if not os.path.exists(listed(path, home))]
 
 
 def _mountable(paths: Iterable[str], home: str, workdir: str) -> list[str]:

@@ -1,5 +1,6 @@
 """Docker as a sandbox.backend.Backend."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -39,7 +40,8 @@ class Docker:
 
     def tools(self, wanted: ToolsWanted) -> Tools:
         """The image's own, and what policy lists of this machine: its programs may not run in the image."""
-        roots = [toolchain._listed(path, wanted.home) for path in wanted.extra]
+        named = [toolchain.listed(path, wanted.home) for path in wanted.extra]
+        roots = [root for root in named if os.path.exists(root)]
         listed = [Mount(kind=MountKind.RO, source=root, target=root) for root in roots]
         return Tools(
             mounts=(*listed, *credentials.masks(roots, wanted.home)),

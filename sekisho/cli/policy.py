@@ -2,6 +2,7 @@
 
 import getpass
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +14,7 @@ from sekisho.cli.policies import chosen_policy, unusable
 from sekisho.cli.run import top_level
 from sekisho.cli.show import block
 from sekisho.core.load import PolicyError
+from sekisho.core.problem import Problem
 from sekisho.session.settings import PROJECT_FILE, Layer, encode, read_layer
 
 app = typer.Typer(
@@ -61,7 +63,26 @@ def init() -> None:
 def check(file: File = None) -> None:
     """Read a policy file and report every problem by file, line and the nearest right name."""
     layer = _layer(file)
+    _check_mounts(layer)
     print(f"{layer.path}: fine ({layer.digest})")
+
+
+def _check_mounts(layer: Layer) -> None:
+    """As a session looks at them when it starts; which folders are there differs from machine to machine."""
+    from sandbox.toolchain import missing
+    from sekisho.core.layout import key_lines
+
+    home, lines = str(Path.home()), key_lines(layer.text.decode())
+    refused = []
+    for number, path in enumerate(layer.policy.sandbox.mount):
+        problem = partial(Problem, file=str(layer.path), line=lines.get(("sandbox", "mount", number), 0))
+        try:
+            if missing((path,), home):
+                print(problem(message=f"mount {path!r}: it is not there, and left out"), file=sys.stderr)
+        except ValueError as error:
+            refused.append(problem(message=str(error), hint="no session starts with it"))
+    if refused:
+        raise unusable(PolicyError(tuple(refused)))
 
 
 @app.command()

@@ -11,9 +11,11 @@ from sandbox.environment import Person
 from sandbox.errors import EnclosureError
 from sandbox.spec import Enclosure, Limits
 from sandbox.terminal import is_interactive
+from sandbox.toolchain import missing
 from sandbox.workspace.model import Workspace
 from sekisho.core.display import one_line
 from sekisho.core.lifecycle import State
+from sekisho.core.policy import Policy
 from sekisho.session import brief, inside, registries
 from sekisho.session.config import SessionConfig
 from sekisho.session.limiting import strictest, told_ahead
@@ -96,7 +98,9 @@ def enclosure(
         backend=request.backend,
         limits=limits,
     )
-    return inside.enclosure(parts, os.environ)
+    made = inside.enclosure(parts, os.environ)
+    _tell_missing(request.pinned.policy)
+    return made
 
 
 def completed(spec: Enclosure, made: Place) -> Enclosure:
@@ -111,6 +115,11 @@ def all_limits(request: Request) -> Limits:
     asked = request.pinned.policy.sandbox.limits
     theirs = Limits(memory=asked.memory, pids=asked.pids, cpus=asked.cpus, time=asked.time)
     return strictest(request.limits, theirs)
+
+
+def _tell_missing(policy: Policy) -> None:
+    for path in missing(policy.sandbox.mount, str(Path.home())):
+        print(f"sekisho: not mounted: {one_line(path)} of `sandbox.mount` is not there", file=sys.stderr)
 
 
 def _tell_skipped(made: Workspace) -> None:
