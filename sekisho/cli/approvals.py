@@ -25,6 +25,7 @@ from sekisho.store.store import Store
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
+    add_completion=False,
     help="What is held, and your answer. An approval holds for exactly the content shown, once.",
 )
 _ID = "The hold's id, or an unambiguous beginning of it."
@@ -93,7 +94,7 @@ def show(
             show_diff(store, hold)
 
 
-@app.command()
+@app.command(short_help="Say yes: it is executed now, with your own credentials.")
 def approve(
     hold_ids: ApprovedIds,
     expires: Annotated[str, typer.Option(help="How long the approval is good for.", metavar="TIME")] = "30m",
@@ -191,7 +192,7 @@ def revoke(hold_id: RevokedId) -> None:
         print(f"{hold.id} is void")
 
 
-@app.command()
+@app.command(short_help="Say what became of an act that ended unknown.")
 def settle(
     hold_id: SettledId,
     outcome: Annotated[

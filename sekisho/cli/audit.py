@@ -1,5 +1,6 @@
 """`sekisho audit`: the journal."""
 
+import sys
 import time
 from collections.abc import Iterable
 from typing import Annotated
@@ -14,7 +15,10 @@ from sekisho.store.records import Record
 from sekisho.store.text import to_json
 
 app = typer.Typer(
-    no_args_is_help=True, rich_markup_mode=None, help="The journal: what happened, sealed record by record."
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    add_completion=False,
+    help="The journal: what happened, sealed record by record.",
 )
 Json = Annotated[bool, typer.Option("--json", help="One JSON object a line.")]
 
@@ -43,10 +47,13 @@ def query(
     except ValueError as error:
         raise Trouble(f"--since {since!r} is no duration", why=str(error), status=USAGE) from error
     with opened() as store:
-        _print(store.journal.query(session=session, kind=kind, since=start), json)
+        found = store.journal.query(session=session, kind=kind, since=start)
+    _print(found, json)
+    if not found:
+        print("sekisho: no record fits", file=sys.stderr)
 
 
-@app.command()
+@app.command(short_help="Check every seal; exit status 1 if a record is not as it was.")
 def verify() -> None:
     """Check every seal: a changed, missing, reordered or cut record is named. Exit status 1 if one is."""
     with opened() as store:

@@ -15,7 +15,7 @@ from sekisho.cli.judging import Judging, judging
 from sekisho.core.display import one_line
 from sekisho.core.verdict import Decision
 
-app = typer.Typer(rich_markup_mode=None)
+app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
 
 @app.command(context_settings={"allow_interspersed_args": False})
@@ -36,6 +36,9 @@ def explain(
 ) -> None:
     """Say what would happen to a request or a command, without doing anything.
 
+    It is judged by your own policy and the project's, as far as you trust that, or by the one named.
+
+    \b
     Examples:
       sekisho explain --http POST https://api.github.com/graphql --body-file query.json
       sekisho explain -- git push origin main

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from sekisho.session.request import Request
     from sekisho.session.settings import Pinned
 
-app = typer.Typer(rich_markup_mode=None)
+app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
 NOTHING_RAN = "nothing was run; there is no weaker way to run it"
 
@@ -56,6 +56,7 @@ def run(
     Of each limit here and in the policy the stricter one holds. On a terminal what CMD prints is recorded,
     what is typed is not. As root in somebody else's repository it first becomes that person.
 
+    \b
     Examples:
       sekisho run -- bash
       sekisho run --handoff task.md --timeout 2h -- claude -p "do what $SEKISHO_HANDOFF says"

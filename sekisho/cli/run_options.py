@@ -38,8 +38,10 @@ Timeout = Annotated[
     typer.Option(help="End after so long, with status 124; told before, kept after.", metavar="TIME"),
 ]
 Memory = Annotated[str | None, typer.Option(help="Most memory in all, such as 4G.", metavar="SIZE")]
-Pids = Annotated[int | None, typer.Option(help="Most processes at once.", min=1)]
-Cpus = Annotated[float | None, typer.Option(help="Most processor time, in cores, such as 1.5.", min=0.01)]
+Pids = Annotated[int | None, typer.Option(help="Most processes at once.", min=1, metavar="N")]
+Cpus = Annotated[
+    float | None, typer.Option(help="Most processor time, in cores, such as 1.5.", min=0.01, metavar="N")
+]
 Record = Annotated[
     Path | None,
     typer.Option(

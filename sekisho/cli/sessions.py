@@ -28,7 +28,10 @@ if TYPE_CHECKING:
     from sekisho.cli.results import Results
 
 app = typer.Typer(
-    no_args_is_help=True, rich_markup_mode=None, help="Look at, take over and tidy what sessions left behind."
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    add_completion=False,
+    help="Look at, take over and tidy what sessions left behind.",
 )
 LatestId = Annotated[
     str | None,
@@ -208,7 +211,7 @@ def _said(record: Record) -> str:
     return testruns.sentence(testruns.seen(runs[0], ())) if runs else record.subject
 
 
-@app.command()
+@app.command(short_help="Bring files, branches and index back to a checkpoint.")
 def restore(
     session: SessionId,
     checkpoint: Annotated[
@@ -259,7 +262,7 @@ def _list_checkpoints(folder: SessionFolder, json: bool) -> None:
         table(("CHECKPOINT", "TAKEN", "NOT COVERED", "BEFORE"), rows)
 
 
-@app.command()
+@app.command(short_help="End a running session; its results are kept as always.")
 def stop(session: SessionId) -> None:
     """End a running session; its results are collected and its handoff written as always."""
     with opened() as store:
