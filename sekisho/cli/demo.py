@@ -53,7 +53,9 @@ def own_command(python: str, path: str) -> str:
     found = shutil.which("sekisho", path=os.pathsep.join(folders))
     if found is not None and os.path.realpath(found) == os.path.realpath(own / "sekisho"):
         return "sekisho"
-    return shlex.quote(str(own / "sekisho"))
+    if os.access(own / "sekisho", os.X_OK):
+        return shlex.quote(str(own / "sekisho"))
+    return f"{shlex.quote(python)} -m sekisho"
 
 
 def _play(stage: Stage) -> None:

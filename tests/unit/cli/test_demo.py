@@ -59,3 +59,10 @@ def test_another_installation_on_path_is_not_meant(own: Path, tmp_path: Path) ->
     path = f"{other}:{SYSTEM}"
     command = own_command(str(own / "python"), path)
     assert works(command, path)
+
+
+def test_where_there_is_no_script_the_interpreter_is_named(own: Path) -> None:
+    (own / "sekisho").unlink()
+    (own / "python").write_text('#!/bin/sh\n[ "$*" = "-m sekisho" ] && echo this installation\n')
+    (own / "python").chmod(0o755)
+    assert works(own_command(str(own / "python"), f"{own}:{SYSTEM}"), SYSTEM)
