@@ -47,10 +47,25 @@ ONLY_DIR = "/run/sekisho/only"
 
 _STUB = """#!/bin/sh
 echo 'sekisho: {name} ({kind}) is absent in this sandbox.' >&2
-echo 'sekisho: if the work needs it, ask ahead with evidence: sekisho-request --help' >&2
-echo 'sekisho: the person can allow it: sandbox.tools.keep = ["{name}"] in sekisho.toml' >&2
+echo 'sekisho: {first}' >&2
+echo 'sekisho: {second}' >&2
 exit 77
 """
+_ASK = (
+    "if the work needs it, ask ahead with evidence: sekisho-request --help",
+    'the person can allow it: sandbox.tools.keep = ["{name}"] in sekisho.toml',
+)
+# Kept, these would be there and reach nothing: whoever follows that advice has lost an hour.
+_NO_WIRE = (
+    "only HTTP and HTTPS leave it: sandbox.tools.keep would bring the program, but no connection",
+    "a git remote needs an https URL, which the person sets: git remote set-url NAME https://HOST/PATH",
+)
+
+
+def stub(name: str, kind: str) -> str:
+    """The script that stands where an absent tool is called: what to do instead, and status 77."""
+    first, second = _NO_WIRE if kind == "ssh" else _ASK
+    return _STUB.format(name=name, kind=kind, first=first, second=second.format(name=name))
 
 
 class View(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,5 +128,5 @@ def _present(folders: Sequence[str]) -> dict[str, frozenset[str]]:
 
 
 def _stub(real: str, name: str, kind: str) -> Mount:
-    content = _STUB.format(name=name, kind=kind).encode()
+    content = stub(name, kind).encode()
     return Mount(kind=MountKind.DATA, target=real, content=content, mode=0o755)

@@ -3,19 +3,13 @@
 import shlex
 from collections.abc import Iterable, Sequence
 
-from sandbox.absent import KIND, ONLY_DIR
+from sandbox.absent import KIND, ONLY_DIR, stub
 from sandbox.docker.base import image_path
 from sandbox.docker.render import Image
 from sandbox.spec import Mount, MountKind
 
 ABSENT_DIR = "/run/sekisho/absent"
 
-_STUB = """#!/bin/sh
-echo 'sekisho: {name} ({kind}) is absent in this sandbox.' >&2
-echo 'sekisho: if the work needs it, ask ahead with evidence: sekisho-request --help' >&2
-echo 'sekisho: the person can allow it: sandbox.tools.keep = ["{name}"] in sekisho.toml' >&2
-exit 77
-"""
 _ONLY = """#!/bin/sh
 found=$(PATH={path} command -v -- {name}) || {{
   echo {message} >&2
@@ -38,9 +32,7 @@ def mounts(image: Image, *, keep: Iterable[str], only: Sequence[str] | None) -> 
         return tuple(_script(f"{ONLY_DIR}/{name}", _found_in(image, name)) for name in names)
     kept = set(keep)
     return tuple(
-        _script(f"{ABSENT_DIR}/{name}", _STUB.format(name=name, kind=kind))
-        for name, kind in KIND.items()
-        if name not in kept
+        _script(f"{ABSENT_DIR}/{name}", stub(name, kind)) for name, kind in KIND.items() if name not in kept
     )
 
 

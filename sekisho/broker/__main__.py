@@ -65,7 +65,7 @@ async def serve(hello: Hello, sockets: dict[str, socket.socket], channel: socket
     """Serve until told to stop; True if the launcher went without a word."""
     config = hello.config
     folder = Path(config.folder)
-    door = Door(lambda reason: notes.add(folder, reason))
+    door = Door(lambda reason, refused: notes.add(folder, reason, refused))
     state = load_state(config)
     gate = Gate(door)
     gate.add(state)

@@ -113,6 +113,7 @@ class Announcements:
             decision = judge(action, self._state.policy, self._state.command_context)
             answer = await self._decided(asked, decision)
         except StoreBroken as broken:
+            self._door.refused(broken.reason)
             return Refuse(status=BROKEN, text=to_terminal(gate_broken(_words(asked), broken.reason)))
         reads = action.effect is Effect.READ and decision.action.effect is Effect.READ
         if files is not None and reads and isinstance(answer, Run) and suite(asked.argv) is None:

@@ -59,7 +59,7 @@ async def carry(door: Door, waiting: Waiting, request: Request, held: Held, wait
         refusal = standard("held-write", f"{request.method} {request.url}", why=str(error), hold=wait.hold)
         return Refuse(reply=refusal_reply(refusal, request))
     except StoreBroken as broken:
-        door.trouble(broken.reason)
+        door.refused(broken.reason)
         refusal = gate_broken(f"{request.method} {request.url}", broken.reason)
         return Refuse(reply=refusal_reply(refusal, request))
     return Pass(ended=_recorder(door, decided))

@@ -5,6 +5,7 @@ not stay closed for that. Each write tries again.
 """
 
 import threading
+from collections import Counter
 from collections.abc import Callable
 
 from sekisho.store.errors import StoreBroken
@@ -17,10 +18,13 @@ PATIENCE = 3.0  # seconds: an agent's call waits for its answer meanwhile
 class Door:
     """Gives the store, or raises `StoreBroken` with the reason. Safe to use from several threads."""
 
-    def __init__(self, note: Callable[[str], bool]) -> None:
-        """`note` is told each new reason why the outside is closed; one that it could not keep (false)
-        it is told again later."""
+    def __init__(self, note: Callable[[str, int], bool]) -> None:
+        """`note` is told each new reason why the outside is closed, and how many acts were refused for it;
+        what it could not keep (false) it is told again later."""
         self._note = note
+        self._counting = threading.Lock()
+        self._refused: Counter[str] = Counter()
+        self._counted: Counter[str] = Counter()
         self._lock = threading.Lock()
         self._store: Store | None = None
         self._writer: JournalWriter | None = None
@@ -56,9 +60,23 @@ class Door:
             self._unsaid.append(reason)
             self._say()
 
+    def refused(self, reason: str) -> None:
+        """Count an act that was refused because the gate is broken, and say why."""
+        self.trouble(reason)
+        with self._counting:
+            self._refused[reason] += 1
+            count = self._refused[reason]
+        # Each doubling is written, the rest at the end: an agent that tries on and on fills no disk.
+        if count & (count - 1) == 0:
+            self._count(reason)
+
+    def _count(self, reason: str) -> None:
+        if self._note(reason, self._refused[reason]):
+            self._counted[reason] = self._refused[reason]
+
     def _say(self) -> None:
         """Where the store cannot be written, its neighbour often cannot either: nothing is lost by that."""
-        while self._unsaid and self._note(self._unsaid[0]):
+        while self._unsaid and self._note(self._unsaid[0], 0):
             self._unsaid.pop(0)
 
     def close(self) -> None:
@@ -70,5 +88,7 @@ class Door:
             self.trouble(broken.reason)
         finally:
             self._say()
+            for reason in [name for name, count in self._refused.items() if self._counted[name] != count]:
+                self._count(reason)
             if self._store is not None:
                 self._store.close()

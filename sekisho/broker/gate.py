@@ -192,6 +192,7 @@ class Gate:
                 return Pass(headers=self._login(state, request, action))
             return Pass(headers=(state.secrets.header(given),))
         except credentials.CredentialError as error:
+            self._door.refused(str(error))
             refusal = gate_broken(f"{request.method} {request.url}", str(error))
             return Refuse(reply=refusal_reply(refusal, request))
 
@@ -225,7 +226,7 @@ class Gate:
         try:
             await asyncio.to_thread(note)
         except StoreBroken as broken:
-            self._door.trouble(broken.reason)
+            self._door.refused(broken.reason)
             return Refuse(reply=_broken_reply(request, broken.reason))
         return self._pass(state, request, decision.action)
 
@@ -234,10 +235,10 @@ class Gate:
         try:
             return await asyncio.to_thread(act)
         except StoreBroken as broken:
-            self._door.trouble(broken.reason)
+            self._door.refused(broken.reason)
             return Held(reply=_broken_reply(request, broken.reason))
         except Exception as error:
-            self._door.trouble(f"holding failed: {type(error).__name__}: {error}")
+            self._door.refused(f"holding failed: {type(error).__name__}: {error}")
             return Held(reply=_broken_reply(request, f"{type(error).__name__} while it was being held"))
 
     async def _live(

@@ -19,6 +19,7 @@ from sandbox.spec import Enclosure, Limits
 from sandbox.terminal import Terminal
 from sekisho.session import notes, person, prepare, shimming
 from sekisho.session.config import SessionConfig
+from sekisho.session.foretold import foretold
 from sekisho.session.limiting import Guard
 from sekisho.session.place import Place
 from sekisho.session.request import Request
@@ -33,11 +34,12 @@ CAST = "terminal.cast"  # in the session's logs
 
 @dataclass(frozen=True)
 class Ready:
-    """An enclosure to be, its gatekeeper, and the socket for announcements."""
+    """An enclosure to be, its gatekeeper, the socket for announcements, and what the person is told first."""
 
     spec: Enclosure
     gatekeeper: GatekeeperProcess
     agent: socket.socket
+    foretold: tuple[str, ...] = ()
 
 
 def get_ready(
@@ -54,7 +56,8 @@ def get_ready(
     spec = prepare.enclosure(store, request, folder, files, who.who, place)
     # Last: it takes a whole core for as long as git needs for the rest.
     gatekeeper = around.enter_context(_gatekeeper(config, folder))
-    return Ready(spec=spec, gatekeeper=gatekeeper, agent=agent)
+    said = foretold(request.pinned.policy.network, os.environ, who.by_ssh)
+    return Ready(spec=spec, gatekeeper=gatekeeper, agent=agent, foretold=said)
 
 
 @contextmanager
@@ -83,7 +86,8 @@ def run(store: Store, request: Request, folder: SessionFolder, ready: Ready, pla
         with running, Guard(running, limits, folder.path, terminal=spec.terminal) as guard:
             ready.gatekeeper.give({**running.sockets, "agent": ready.agent})
             _begin(store, folder, base, spec.limits, guard.unenforced)
-            _announce(folder.load(), guard.unenforced, terminal=spec.terminal)
+            said = (*ready.foretold, *guard.told)
+            _announce(folder.load(), said, terminal=spec.terminal)
             running.release()
             folder.save(msgspec.structs.replace(folder.load(), state=SessionState.RUNNING, base=base))
             status = relay.relay(running)
@@ -119,9 +123,9 @@ def _begin(
     store.journal.append(draft(session=folder.id, kind="session.started", subject=record.project, data=data))
 
 
-def _announce(record: SessionRecord, unenforced: tuple[str, ...], *, terminal: bool) -> None:
+def _announce(record: SessionRecord, told: tuple[str, ...], *, terminal: bool) -> None:
     """Before the terminal becomes the command's."""
-    said = [f"nothing holds the limit of {name} here: no control group may be made" for name in unenforced]
+    said = list(told)
     if terminal:
         where = (
             "in place: what it edits changes here"

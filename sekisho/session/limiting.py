@@ -5,6 +5,7 @@ import select
 import signal
 import sys
 import time
+from collections.abc import Collection
 from pathlib import Path
 from types import FrameType
 
@@ -56,6 +57,19 @@ def notice(limit: float) -> float:
     return min(limit / 10, LONGEST_NOTICE)
 
 
+def weakly_held(limits: Limits, enforced: Collection[str]) -> tuple[str, ...]:
+    """What holds a limit that no control group does, in words."""
+    said = []
+    if limits.cpus is not None and "cpus" not in enforced:
+        said.append("nothing holds the limit of cpus here: no control group may be made")
+    if limits.memory is not None and "memory" not in enforced:
+        said.append(
+            "the limit of memory is held by looking once a second, as no control group may be made: what is "
+            "over it then is killed, a shorter peak passes"
+        )
+    return tuple(said)
+
+
 class Guard:
     """Made after `launch.start` and before `Running.release`; a context manager around the relay.
 
@@ -77,6 +91,11 @@ class Guard:
         """Limits that nothing holds on this machine. Memory and processes are watched where no control
         group may be made."""
         return ("cpus",) if self._limits.cpus is not None and "cpus" not in self._watch.enforced else ()
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """How limits are held where the kernel does not hold them, for the person."""
+        return weakly_held(self._limits, self._watch.enforced)
 
     def outcome(self, status: int) -> tuple[int, str]:
         """The session's exit status and why it ended, given what the relay returned."""

@@ -112,8 +112,9 @@ def test_memory_is_held(world: World) -> None:
 
 
 def test_memory_is_held_without_a_control_group(user: OrdinaryUser) -> None:
-    status, summary, _, _ = run_as(user, "--memory", "100M", "--", "/usr/bin/python3", "-c", EAT)
+    status, summary, _, said = run_as(user, "--memory", "100M", "--", "/usr/bin/python3", "-c", EAT)
     assert status == 137
+    assert "the limit of memory is held by looking once a second" in said
     assert str(summary["ended_because"]).startswith(f"memory limit of {100 << 20} bytes passed")
 
 

@@ -240,3 +240,15 @@ def test_what_the_person_had_not_committed_leaves_by_no_standing_rule(
     assert "README.md, draft.txt" in Path(session.summary["handoff"]).with_suffix(".md").read_text()
     world.approve(hold)
     assert git_output("show", f"{world.remote(ref)}:draft.txt", cwd=world.repository) == "for my eyes"
+
+
+def test_a_remote_by_ssh_is_told_at_the_start_and_where_git_calls_ssh(world: World) -> None:
+    run_git("remote", "add", "by-ssh", "git@git.test:team/y.git", cwd=world.repository)
+    session = world.run("git push by-ssh HEAD:refs/heads/x; echo $?; ssh git.test; echo $?")
+    run_git("remote", "remove", "by-ssh", cwd=world.repository)
+    start = session.err.splitlines()[0]
+    assert "the remote by-ssh is reached by ssh, which does not leave a session" in start
+    assert start.endswith("git remote set-url by-ssh https://git.test/team/y.git")
+    assert session.out.split()[0] == "128"
+    assert "git remote set-url NAME https://HOST/PATH" in session.err
+    assert 'keep = ["ssh"]' not in session.err

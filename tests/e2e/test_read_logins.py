@@ -48,3 +48,21 @@ def test_a_command_that_fails_closes_its_host_and_no_other(world: World, tmp_pat
     session = world.run(READS, "--policy", policy_with(world, tmp_path, "cmd:false"))
     assert session.out.split() == ["403"] * 3 + ["200", "0"]
     assert len(world.upstream.journal.requests(name="api.test")) == before
+
+
+def test_a_variable_that_is_unset_is_said_at_the_start_and_counted_at_the_end(
+    world: World, tmp_path: Path
+) -> None:
+    policy = policy_with(world, tmp_path, "env:A_KEY_NOBODY_SET")
+    text = '[[network.model]]\nprovider = "anthropic"\nkey = "env:ANOTHER_UNSET"\n'
+    policy.write_text(policy.read_text() + text)
+    session = world.run(READS, "--policy", policy)
+    assert session.out.split() == ["403"] * 3 + ["200", "0"]
+    first, *rest = session.err.splitlines()
+    assert "[[network.model]] anthropic: the variable ANOTHER_UNSET is not set here" in first
+    assert "[[network.credential]] api.test: the variable A_KEY_NOBODY_SET is not set here" in rest[0]
+    assert session.summary["outcome"] == "gate-broken"
+    (note,) = session.handoff["gate_broken"]
+    assert "A_KEY_NOBODY_SET is not set" in note
+    assert note.endswith("(3 refused)")
+    assert f"  gate broken: {note}" in session.err

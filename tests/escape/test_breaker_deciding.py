@@ -49,7 +49,7 @@ def _get(path: str, host: str = "nobody.example") -> Request:
 
 @pytest.mark.parametrize("service", ["git-receive-pack", "git-upload-pack"])
 def test_lists_of_refs_are_counted_in_the_budget(state: SessionState, service: str) -> None:
-    gate = Gate(Door(lambda reason: True))
+    gate = Gate(Door(lambda reason, refused: True))
     gate.add(state)
     answers = [
         gate.preview(state.id, _get(f"/{'word/' * 20}{number}/info/refs?service={service}"))
@@ -150,7 +150,7 @@ def test_no_name_is_asked_over_https(where: str) -> None:
 
 @pytest.mark.parametrize("host", ["s3.amazonaws.com", "storage.googleapis.com", "proxy.golang.org"])
 def test_places_that_anybody_rents_below_a_known_host_have_a_budget(state: SessionState, host: str) -> None:
-    gate = Gate(Door(lambda reason: True))
+    gate = Gate(Door(lambda reason, refused: True))
     gate.add(state)
     answers = [gate.preview(state.id, _get(f"/mine{number}/{'word/' * 40}", host)) for number in range(20)]
     assert isinstance(answers[0], Pass)

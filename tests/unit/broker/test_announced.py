@@ -88,7 +88,7 @@ async def serving(state: SessionState) -> AsyncIterator[tuple[Say, str]]:
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(path)
     listener.listen(200)
-    server = Announcements(Door(lambda reason: True), state).start(listener)
+    server = Announcements(Door(lambda reason, refused: True), state).start(listener)
 
     async def say(data: bytes) -> Answer | None:
         reader, writer = await asyncio.open_unix_connection(path)

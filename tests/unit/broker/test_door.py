@@ -21,7 +21,7 @@ def said() -> list[str]:
 def door(sekisho_home: Path, said: list[str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Door]:
     monkeypatch.setattr(door_module, "PATIENCE", 0.3)
 
-    def note(reason: str) -> bool:
+    def note(reason: str, refused: int) -> bool:
         said.append(reason)
         return True
 
@@ -78,7 +78,7 @@ def test_what_cannot_be_noted_is_said_once_it_can(sekisho_home: Path) -> None:
     kept: list[str] = []
     room = False
 
-    def note(reason: str) -> bool:
+    def note(reason: str, refused: int) -> bool:
         if room:
             kept.append(reason)
         return room
@@ -92,3 +92,19 @@ def test_what_cannot_be_noted_is_said_once_it_can(sekisho_home: Path) -> None:
     assert kept == ["the disk is full", "it still is"]
     door.close()
     assert len(kept) == 2
+
+
+def test_refusals_are_counted_with_few_lines_and_in_full_at_the_end(sekisho_home: Path) -> None:
+    told: list[tuple[str, int]] = []
+
+    def note(reason: str, refused: int) -> bool:
+        told.append((reason, refused))
+        return True
+
+    door = Door(note)
+    for _ in range(11):
+        door.refused("closed")
+    assert told == [("closed", count) for count in (0, 1, 2, 4, 8)]
+    door.close()
+    assert told[-1] == ("closed", 11)
+    assert len(told) == 6

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.absent import KIND, ONLY_DIR, view
+from sandbox.absent import KIND, ONLY_DIR, stub, view
 from sandbox.spec import Mount, MountKind
 from tests.support.needs import needs
 from tests.unit.sandbox.lab import enclosure, run_inside
@@ -68,6 +68,13 @@ def test_only_listed_tools_are_on_the_path(tmp_path: Path) -> None:
     assert links == {f"{ONLY_DIR}/rg": str(rg)}
     assert found.path == f"/opt/sekisho/bin:{ONLY_DIR}"
     assert covered(found.mounts) == [str(ssh)]
+
+
+def test_what_no_wire_leads_to_is_not_advised_to_be_kept() -> None:
+    said = stub("ssh", "ssh")
+    assert "the person can allow it" not in said
+    assert "git remote set-url NAME https://HOST/PATH" in said
+    assert "the person can allow it" in stub("aws", "deploy")
 
 
 @pytest.mark.parametrize(

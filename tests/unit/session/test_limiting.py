@@ -3,7 +3,7 @@
 import pytest
 
 from sandbox.spec import Limits
-from sekisho.session.limiting import LONGEST_NOTICE, notice, strictest
+from sekisho.session.limiting import LONGEST_NOTICE, notice, strictest, weakly_held
 
 CASES = [
     (Limits(), Limits(), Limits()),
@@ -25,3 +25,19 @@ def test_the_strictest_of_each_holds_from_either_side(one: Limits, other: Limits
 def test_the_end_is_told_in_time(limit: float, before: float) -> None:
     assert notice(limit) == pytest.approx(before)
     assert notice(limit) < limit
+
+
+@pytest.mark.parametrize(
+    ("limits", "enforced", "said"),
+    [
+        (Limits(), (), []),
+        (Limits(memory=5, cpus=1), ("memory", "cpus"), []),
+        (Limits(memory=5, pids=9, time=3), (), ["held by looking once a second"]),
+        (Limits(memory=5, cpus=1), (), ["nothing holds the limit of cpus", "held by looking once a second"]),
+    ],
+)
+def test_what_no_control_group_holds_is_said(
+    limits: Limits, enforced: tuple[str, ...], said: list[str]
+) -> None:
+    told = weakly_held(limits, enforced)
+    assert [part in line for part, line in zip(said, told, strict=True)] == [True] * len(said)

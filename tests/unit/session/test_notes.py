@@ -1,6 +1,9 @@
 """Notes of trouble survive when nothing else can be written."""
 
+import os
 from pathlib import Path
+
+import pytest
 
 from sekisho.session import notes
 
@@ -29,3 +32,12 @@ def test_endless_trouble_does_not_fill_the_handoff(tmp_path: Path) -> None:
     read = notes.read(tmp_path)
     assert len(read) == notes.MOST
     assert max(map(len, read)) < 2100
+
+
+def test_refusals_are_counted_over_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    notes.add(tmp_path, "closed")
+    for pid, count in ((7, 1), (7, 5), (8, 2), (7, 4)):
+        monkeypatch.setattr(os, "getpid", lambda pid=pid: pid)
+        notes.add(tmp_path, "closed", count)
+    (read,) = notes.read(tmp_path)
+    assert read.endswith(" closed (7 refused)")

@@ -47,3 +47,30 @@ def test_nothing_is_set(tmp_path: Path, repository: Path) -> None:
     (tmp_path / "home" / ".gitconfig").unlink()
     found = read(repository)
     assert (found.who, found.remotes) == (Person(), ())
+
+
+@pytest.mark.parametrize(
+    ("url", "ssh"),
+    [
+        ("git@github.com:acme/app.git", True),
+        ("github.com:acme/app.git", True),
+        ("ssh://git@github.com/acme/app.git", True),
+        ("git+ssh://github.com/acme/app.git", True),
+        ("https://github.com/acme/app.git", False),
+        ("https://kim:secret@github.com/acme/app.git", False),
+        ("/srv/git/app.git", False),
+        ("./here:there", False),
+        ("../app.git", False),
+        ("file:///srv/app.git", False),
+    ],
+)
+def test_which_urls_git_gives_to_ssh(repository: Path, url: str, ssh: bool) -> None:
+    run_git("remote", "add", "origin", url, cwd=repository)
+    assert read(repository).by_ssh == ((("origin", url),) if ssh else ())
+
+
+@pytest.mark.parametrize("kind", ["insteadOf", "pushInsteadOf"])
+def test_a_rewritten_url_is_the_one_that_counts(repository: Path, kind: str) -> None:
+    run_git("config", f"url.git@github.com:.{kind}", "https://github.com/", cwd=repository)
+    run_git("remote", "add", "origin", "https://github.com/acme/app.git", cwd=repository)
+    assert read(repository).by_ssh == (("origin", "git@github.com:acme/app.git"),)

@@ -1,0 +1,50 @@
+"""What will not work in a session, said before it starts instead of when the agent meets it. Pure."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from sekisho.core.display import one_line
+from sekisho.core.policy import Network
+from sekisho.core.remotes import host_of, remote_key
+
+
+def foretold(
+    network: Network, environ: Mapping[str, str], by_ssh: Sequence[tuple[str, str]]
+) -> tuple[str, ...]:
+    """Lines for the person. `environ` is the gatekeeper's; `by_ssh` are remotes as name and URL."""
+    return (*_unset(network, environ), *map(_no_way, by_ssh))
+
+
+def _unset(network: Network, environ: Mapping[str, str]) -> Iterable[str]:
+    """What is given to calls as they leave; a credential of approved acts is the approver's to have."""
+    keys = [(f"[[network.model]] {model.provider}", model.key) for model in network.model]
+    keys += [
+        (f"[[network.credential]] {entry.host}", entry.value)
+        for entry in network.credential
+        if entry.use == "read"
+    ]
+    for what, secret in keys:
+        kind, _, name = secret.partition(":")
+        if kind == "env" and name not in environ:
+            yield (
+                f"{one_line(what)}: the variable {one_line(name)} is not set here, so its calls will be "
+                "refused (gate broken); set it where you start sekisho"
+            )
+
+
+def _no_way(remote: tuple[str, str]) -> str:
+    name, url = map(one_line, remote)
+    return (
+        f"the remote {name} is reached by ssh, which does not leave a session: fetch and push will fail; "
+        f"give it an https URL: git remote set-url {name} {_https(url)}"
+    )
+
+
+def _https(url: str) -> str:
+    """The usual https URL of the same repository; a port of ssh says nothing about it."""
+    try:
+        key = remote_key(url)
+    except ValueError:
+        return "https://HOST/PATH"
+    path = key.partition("/")[2]
+    ending = ".git" if url.rstrip("/").endswith(".git") else ""
+    return f"https://{host_of(key).partition(':')[0]}/{path}{ending}"

@@ -1,0 +1,51 @@
+"""What a person is told at the start: only what will really fail, with the way on."""
+
+import pytest
+
+from sekisho.core.load import parse
+from sekisho.session.foretold import foretold
+
+POLICY = """version = 1
+[[network.model]]
+provider = "anthropic"
+key = "env:A_KEY"
+
+[[network.model]]
+provider = "openai"
+key = "cmd:pass openai"
+
+[[network.credential]]
+host = "api.test"
+value = "env:READ"
+use = "read"
+
+[[network.credential]]
+host = "other.test"
+value = "env:APPROVED"
+"""
+
+
+@pytest.mark.parametrize(
+    ("environ", "missing"),
+    [
+        ({}, ["A_KEY", "READ"]),
+        ({"A_KEY": "x"}, ["READ"]),
+        ({"A_KEY": "", "READ": "y"}, []),
+    ],
+)
+def test_variables_that_calls_will_miss(environ: dict[str, str], missing: list[str]) -> None:
+    said = foretold(parse(POLICY, "sekisho.toml").network, environ, ())
+    assert [name in line for name, line in zip(missing, said, strict=True)] == [True] * len(missing)
+
+
+@pytest.mark.parametrize(
+    ("url", "https"),
+    [
+        ("git@github.com:acme/app.git", "https://github.com/acme/app.git"),
+        ("ssh://git@forge.test:2222/acme/app", "https://forge.test/acme/app"),
+        ("host:", "https://HOST/PATH"),
+    ],
+)
+def test_a_remote_by_ssh_is_told_with_its_https_url(url: str, https: str) -> None:
+    (line,) = foretold(parse("version = 1", "sekisho.toml").network, {}, [("origin", url)])
+    assert line.endswith(f"git remote set-url origin {https}")
