@@ -16,7 +16,7 @@ from sekisho.core.remotes import remote_key
 from shim.handlers.git.pushed import Repository, Untold, pushed
 
 NOT_ASKED = "the remote was not asked: without force git sends only what is new or a fast-forward"
-CONTENT = "what its commits bring was not looked at: a secret in them still holds the push"
+CONTENT = "what its commits bring was not looked at: a secret, or files you had not committed, still hold it"
 SAME_LINE = "another part of the same line may change what it sends"
 
 
