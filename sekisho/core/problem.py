@@ -26,8 +26,14 @@ class PolicyError(Exception):
 
 def nearest(name: str, names: list[str]) -> str:
     """A hint with the nearest of `names`, or with all of them where they are few, or nothing."""
+    if close := meant(name, names):
+        return close
+    return f"one of {', '.join(sorted(names))}" if len(names) <= 12 else ""
+
+
+def meant(name: str, names: list[str]) -> str:
+    """A hint with the nearest of `names`, or nothing."""
     import difflib  # 5 ms that only a mistake has to pay
 
-    if close := difflib.get_close_matches(name, names, n=1, cutoff=0.6):
-        return f"did you mean {close[0]!r}?"
-    return f"one of {', '.join(sorted(names))}" if len(names) <= 12 else ""
+    close = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+    return f"did you mean {close[0]!r}?" if close else ""

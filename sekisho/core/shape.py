@@ -13,7 +13,7 @@ import msgspec
 
 from sekisho.core.layout import KeyPath
 from sekisho.core.policy import INTERNAL, PERSON_ONLY, Policy, Rule, Section
-from sekisho.core.problem import Problem, nearest
+from sekisho.core.problem import Problem, meant, nearest
 from sekisho.core.written import READERS
 
 _NAMES = {bool: "true or false", int: "a whole number", float: "a number", str: "a text in quotes"}
@@ -160,7 +160,7 @@ class Reader:
                 return choice
         names = [str(choice) for choice in choices]
         shown = repr(raw) if isinstance(raw, (str, int, float)) else _kind(raw)
-        return self.fail(path, f"{shown} is not one of {', '.join(names)}", nearest(str(raw), names))
+        return self.fail(path, f"{shown} is not one of {', '.join(names)}", meant(str(raw), names))
 
     def items(self, kind: Any, raw: Any, path: KeyPath) -> tuple[Any, ...]:
         built, bad = [], False

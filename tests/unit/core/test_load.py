@@ -204,6 +204,15 @@ def test_mistake_is_told_with_its_line(text: bytes | str, line: int, message: st
     assert hint in problem.hint
 
 
+@pytest.mark.parametrize(("given_word", "hint"), [("podman", ""), ("dockr", "did you mean 'docker'?")])
+def test_choices_are_named_once(given_word: str, hint: str) -> None:
+    with pytest.raises(PolicyError) as refused:
+        parse(V + f"[sandbox]\nbackend = '{given_word}'", "x.toml")
+    (problem,) = refused.value.problems
+    assert problem.message.endswith("is not one of auto, bwrap, docker")
+    assert problem.hint == hint
+
+
 def test_all_problems_come_at_once_in_order() -> None:
     text = (
         V + "[network]\ndefault = 'x'\n[audit]\nread_sample = 3\n[[tool]]\nname = ''\n[sandbox]\nbakend = 1\n"
