@@ -83,7 +83,10 @@ class Preset:
             or self._table.unnamed(call)
         )
         if found is not None and found.effect is Effect.MODEL and not self.configured(providers):
-            return external(f"{self.provider} is not a configured provider", code="model-not-configured")
+            why = (
+                f"no [[network.model]] of the policy names {self.provider}, so a call to its model is a write"
+            )
+            return external(why, code="model-not-configured")
         return found
 
     def configured(self, providers: frozenset[str] | None) -> bool:

@@ -18,6 +18,11 @@ OWN = "own_files"
 OWN_SHOWN = 20  # names of the person's own files
 BODY_SHOWN = 64 * 1024  # bytes of a body that are shown; the digest covers all of it
 
+# By the code of what held it: what does more than an approval.
+_BETTER = {
+    "model-not-configured": "this is the agent's own model call: instead of approving it, name the provider in "
+    "the policy with [[network.model]] (docs/agents.md), and its calls are free",
+}
 _REVERSIBLE = {True: "can be undone", False: "cannot be undone by itself"}
 
 
@@ -30,7 +35,7 @@ def base(decision: Decision, *, purpose: str, verification: str = "") -> dict[st
         "why_held": decision.reason,
         "verification": verification or "no tests were seen in this session",
         "risk": risk(decision.action),
-        "warnings": [],
+        "warnings": [_BETTER[decision.code]] if decision.code in _BETTER else [],
     }
 
 

@@ -45,6 +45,11 @@ TEXTS: dict[str, Text] = {
         "whether it only reads cannot be told, so it counts as a write",
         "use a form that is known to read, such as GET, or go on with other work",
     ),
+    "model-not-configured": Text(
+        "no [[network.model]] of the policy names this provider",
+        "a person adds [[network.model]] with provider and key (docs/agents.md) and starts a new session; "
+        "approving calls one by one leads nowhere",
+    ),
     "unlisted-tool": Text(
         "nobody has classified this tool, so it counts as a write",
         "use a listed tool, or note it in $SEKISHO_OUTBOX so that a person can classify it",

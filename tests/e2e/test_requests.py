@@ -155,3 +155,12 @@ def test_a_repeated_request_is_one_hold_and_the_third_answer_says_stop(world: Wo
     assert "stop trying" in third
     assert "why:" not in third
     assert all(str(hold["id"]) in answer for answer in (first, second, third))
+
+
+def test_a_model_call_without_a_configured_provider_says_what_to_configure(world: World) -> None:
+    session = world.run("curl -sS -d '{}' https://api.anthropic.com/v1/messages")
+    for part in ("no [[network.model]] of the policy names anthropic", "docs/agents.md"):
+        assert part in session.out
+    shown = world.told("approvals", "show", world.hold(session)["id"]).out
+    assert "WARNING:   this is the agent's own model call" in shown
+    assert "[[network.model]]" in shown

@@ -120,3 +120,12 @@ def test_files_of_the_persons_own_are_named_and_counted_beyond_a_screen() -> Non
     assert "notes/0 \\xff" in warning
     assert warning.endswith(" and 3 more")
     assert len(shown[evidence.OWN]) == len(own)  # type: ignore[arg-type]
+
+
+def test_a_model_call_of_no_configured_provider_names_the_key_of_the_policy() -> None:
+    act = HttpAct(method="POST", scheme="https", host="a.test", port=443, path="/v1/messages", headers=())
+    found = decision(code="model-not-configured")
+    (warning,) = evidence.of_request(found, act, b"{}", purpose="")["warnings"]
+    assert "[[network.model]]" in warning
+    assert "docs/agents.md" in warning
+    assert evidence.of_request(decision(), act, b"{}", purpose="")["warnings"] == []
