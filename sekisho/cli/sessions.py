@@ -1,31 +1,26 @@
 """`sekisho sessions`: what sessions left behind, and taking it over."""
 
-import contextlib
 import os
 import signal
 import sys
 import time
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import msgspec
 import typer
 
 from sekisho.cli import completing
 from sekisho.cli.errors import USAGE, Trouble
+from sekisho.cli.finding import find, finish_lost, latest, record_of, results_of
 from sekisho.cli.opening import opened
 from sekisho.cli.show import iso, print_json, table, when
 from sekisho.core.display import one_line
 from sekisho.core.lifecycle import State
 from sekisho.core.units import duration, render_duration
-from sekisho.store.errors import StoreBroken
 from sekisho.store.records import Record, draft
 from sekisho.store.sessions import SessionFolder, SessionRecord, SessionState
-from sekisho.store.store import Store
-
-if TYPE_CHECKING:
-    from sekisho.cli.results import Results
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -56,8 +51,8 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 def list_sessions(json: Json = False) -> None:
     """List sessions, the newest first."""
     with opened() as store:
-        _finish_lost(store)
-        records = [record for folder in store.sessions.list() if (record := _record(folder)) is not None]
+        finish_lost(store)
+        records = [record for folder in store.sessions.list() if (record := record_of(folder)) is not None]
         held = Counter(hold.session for hold in store.ledger.list(states=(State.PENDING,)))
     if json:
         print_json([_summary(record, held[record.id]) for record in records])
@@ -98,8 +93,8 @@ def _tell_tidied() -> None:
 def show(session: LatestId = None, json: Json = False) -> None:
     """Print the handoff of a session."""
     with opened() as store:
-        _finish_lost(store)
-        folder = _find(store, session) if session is not None else _latest(store)
+        finish_lost(store)
+        folder = find(store, session) if session is not None else latest(store)
         path = folder.handoff_json if json else folder.handoff_markdown
         try:
             print(path.read_text(), end="")
@@ -118,7 +113,7 @@ def diff(
     from sandbox.workspace.applying import diff as session_diff
     from sandbox.workspace.model import WorkspaceError
 
-    results = _results(session)
+    results = results_of(session)
     try:
         for piece in session_diff(results.project, results.id, stat=stat):
             sys.stdout.buffer.write(_for_reader(piece))
@@ -156,7 +151,7 @@ def apply(
 
     if sum((branch is not None, merge, worktree is not None)) > 1:
         raise Trouble("give one of --branch, --merge and --worktree", status=USAGE)
-    results = _results(session)
+    results = results_of(session)
     way = (
         Merge()
         if merge
@@ -178,14 +173,14 @@ def apply(
 def open_session(session: SessionId) -> None:
     """Print where the session's work lies."""
     with opened() as store:
-        print(_find(store, session).work / "tree")
+        print(find(store, session).work / "tree")
 
 
 @app.command()
 def logs(session: SessionId) -> None:
     """Print what the gatekeeper of a session logged."""
     with opened() as store:
-        folder = _find(store, session)
+        folder = find(store, session)
     for path in sorted(folder.logs.glob("*.log")):
         sys.stdout.write(path.read_text(errors="replace"))
 
@@ -194,7 +189,7 @@ def logs(session: SessionId) -> None:
 def report(session: SessionId) -> None:
     """Print everything on record about a session, one line each."""
     with opened() as store:
-        folder = _find(store, session)
+        folder = find(store, session)
         records, tallies = store.journal.query(session=folder.id), store.journal.tallies(folder.id)
     for record in records:
         print(f"{record.time} {record.kind:18} {one_line(_said(record))}")
@@ -229,7 +224,7 @@ def restore(
     from sekisho.session import kept
 
     with opened() as store:
-        folder = _find(store, session)
+        folder = find(store, session)
         try:
             if checkpoint is None:
                 _list_checkpoints(folder, json)
@@ -266,7 +261,7 @@ def _list_checkpoints(folder: SessionFolder, json: bool) -> None:
 def stop(session: SessionId) -> None:
     """End a running session; its results are collected and its handoff written as always."""
     with opened() as store:
-        record = _find(store, session).load()
+        record = find(store, session).load()
     if record.seen_state in (SessionState.ENDED, SessionState.LOST):
         raise Trouble(f"{record.id} does not run", instead="`sekisho sessions show` has its handoff")
     os.kill(record.launcher.pid, signal.SIGTERM)
@@ -285,7 +280,7 @@ def clean(
     except ValueError as error:
         raise Trouble(f"--older {older} is no duration", why=str(error), status=USAGE) from error
     with opened() as store:
-        _finish_lost(store)
+        finish_lost(store)
         old = [folder for folder in store.sessions.list() if _ended_before(folder, limit)]
         asks = sys.stdin.isatty() and not yes
         if dry_run or asks:
@@ -301,56 +296,8 @@ def clean(
 
 
 def _ended_before(folder: SessionFolder, limit: float) -> bool:
-    record = _record(folder)
+    record = record_of(folder)
     return record is not None and record.ended is not None and record.ended < limit
-
-
-def _latest(store: Store) -> SessionFolder:
-    for folder in store.sessions.list():
-        return folder
-    raise Trouble("no sessions yet", instead="begin with: sekisho run -- bash")
-
-
-def _find(store: Store, text: str) -> SessionFolder:
-    try:
-        return store.sessions.find(text)
-    except LookupError as error:
-        raise Trouble(str(error), instead="`sekisho sessions list` shows the ids") from error
-
-
-def _results(text: str) -> "Results":
-    """The results of a session that has ended, or of one whose folder is gone. Raises Trouble."""
-    from sekisho.cli.results import Results, tidied
-
-    with opened() as store:
-        _finish_lost(store)
-        try:
-            record = _find(store, text).load()
-        except Trouble:
-            if (results := tidied(text)) is None:
-                raise
-            return results
-    if record.seen_state is not SessionState.ENDED:
-        raise Trouble(f"{record.id} is still {record.seen_state}", instead="its results come when it ends")
-    return Results(id=record.id, project=Path(record.project))
-
-
-def _finish_lost(store: Store) -> None:
-    """Sessions whose launcher and gatekeeper both died are finished by whoever comes next."""
-    from sekisho.session.finish import finish
-
-    for folder in store.sessions.list():
-        record = _record(folder)
-        if record is not None and record.seen_state is SessionState.LOST:
-            with contextlib.suppress(StoreBroken):
-                finish(store, folder, status=None)
-
-
-def _record(folder: SessionFolder) -> SessionRecord | None:
-    try:
-        return folder.load()
-    except StoreBroken:
-        return None
 
 
 def _length(record: SessionRecord) -> str:

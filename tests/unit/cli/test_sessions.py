@@ -90,6 +90,16 @@ def test_results_outlive_the_sessions_folder(call: Calling, project: Path) -> No
     assert call("sessions", "apply", "bbbbb").status == 1
 
 
+def test_a_part_that_fits_several_on_record_takes_none(call: Calling, project: Path) -> None:
+    call("sessions", "clean", "--older", "1s")
+    with Store() as store:
+        for name in ("1130-aaaaa", "1201-aaaaa"):
+            store.sessions.create(name)
+    ended = call("sessions", "apply", "aaaaa")
+    assert ended.status == 1
+    assert "fits several sessions" in ended.err
+
+
 @pytest.mark.parametrize(("answer", "left"), [("n\n", True), ("y\n", False)])
 def test_tidying_asks_on_a_terminal(
     call: Calling, project: Path, monkeypatch: pytest.MonkeyPatch, answer: str, left: bool

@@ -1,0 +1,66 @@
+"""Which session is meant, and what is known of it."""
+
+import contextlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sekisho.cli.errors import Trouble
+from sekisho.cli.opening import opened
+from sekisho.store.errors import StoreBroken
+from sekisho.store.sessions import SessionFolder, SessionRecord, SessionState
+from sekisho.store.store import Store
+
+if TYPE_CHECKING:
+    from sekisho.cli.results import Results
+
+
+def find(store: Store, text: str) -> SessionFolder:
+    """A session by its id or an unambiguous part of it. Raises Trouble."""
+    try:
+        return store.sessions.find(text)
+    except LookupError as error:
+        raise Trouble(str(error), instead="`sekisho sessions list` shows the ids") from error
+
+
+def latest(store: Store) -> SessionFolder:
+    """The session that began last. Raises Trouble."""
+    for folder in store.sessions.list():
+        return folder
+    raise Trouble("no sessions yet", instead="begin with: sekisho run -- bash")
+
+
+def results_of(text: str) -> "Results":
+    """The results of a session that has ended, or of one whose folder is gone. Raises Trouble."""
+    from sekisho.cli.results import Results, tidied
+
+    with opened() as store:
+        finish_lost(store)
+        try:
+            record = find(store, text).load()
+        except Trouble:
+            known = any(text in folder.id for folder in store.sessions.list())
+            if known or (results := tidied(text)) is None:
+                raise
+            return results
+    if record.seen_state is not SessionState.ENDED:
+        raise Trouble(f"{record.id} is still {record.seen_state}", instead="its results come when it ends")
+    return Results(id=record.id, project=Path(record.project))
+
+
+def finish_lost(store: Store) -> None:
+    """Sessions whose launcher and gatekeeper both died are finished by whoever comes next."""
+    from sekisho.session.finish import finish
+
+    for folder in store.sessions.list():
+        record = record_of(folder)
+        if record is not None and record.seen_state is SessionState.LOST:
+            with contextlib.suppress(StoreBroken):
+                finish(store, folder, status=None)
+
+
+def record_of(folder: SessionFolder) -> SessionRecord | None:
+    """What is on record about a session; None where that cannot be read."""
+    try:
+        return folder.load()
+    except StoreBroken:
+        return None
