@@ -20,8 +20,8 @@ BODY_SHOWN = 64 * 1024  # bytes of a body that are shown; the digest covers all 
 
 # By the code of what held it: what does more than an approval.
 _BETTER = {
-    "model-not-configured": "this is the agent's own model call: instead of approving it, name the provider in "
-    "the policy with [[network.model]] (docs/agents.md), and its calls are free",
+    "model-not-configured": "this is the agent's own model call: instead of approving it, name the provider "
+    "in the policy with [[network.model]] (docs/agents.md), and its calls are free",
 }
 _REVERSIBLE = {True: "can be undone", False: "cannot be undone by itself"}
 
