@@ -10,7 +10,7 @@ import re
 import string
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import chain
 from urllib.parse import unquote_to_bytes
 
@@ -29,9 +29,12 @@ PRIVATE_KEY = re.compile(r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY-----")
 _ESCAPE = re.compile(rb"\\u([0-9a-fA-F]{4})")
 _QUOTED = re.compile(rb"%[0-9a-fA-F]{2}")
 _GZIP = b"\x1f\x8b"
+_PACKED = re.compile(b"\x1f(?=\x8b\x08)")  # `re` skips to a first literal faster than to a longer one
 # What undoing percent signs can change. It begins with the first sign of such a stretch: one without digits
 # would be tried from each of its signs.
-_QUOTING = re.compile(rb"%(?<!%%)(?<!%[0-9a-fA-F]%)(?:[0-9a-fA-F]?%)*+[0-9a-fA-F]{2}[%0-9a-fA-F]*+")
+_QUOTING = re.compile(
+    rb"%(?=[%0-9a-fA-F])(?<!%%)(?<!%[0-9a-fA-F]%)(?:[0-9a-fA-F]?%)*+[0-9a-fA-F]{2}[%0-9a-fA-F]*+"
+)
 _SEGMENTS = Alphabet(RUN_CHARACTERS + "%\\")  # in which a run can be, before it is undone
 _LOWER = bytes(range(256)).lower()
 _KEPT = (string.ascii_letters + string.digits).encode()
@@ -79,7 +82,7 @@ class Planted:
         return self._within(text.encode("latin-1", "replace"), MAX_LAYERS)
 
     def _within(self, data: bytes, layers: int) -> bool:
-        if b"\\" in data and b"\\u" in data:  # one character is found at once
+        if b"\\" in data:
             data = _ESCAPE.sub(lambda match: chr(int(match[1], 16)).encode("latin-1", "replace"), data)
         if self._plainly(data):
             return True
@@ -87,7 +90,7 @@ class Planted:
             return False
         if _has_quoted(data):
             return self._within(unquote_to_bytes(data), layers)
-        found = RUNS.runs(data, self.shortest) if len(data) >= self.shortest else ()
+        found = RUNS.runs(data, self.shortest) if len(data) >= self.shortest else []
         runs = list(dict.fromkeys(found))  # a long path stands in a text with its slashes and without
         return self._encoded(runs[:MAX_RUNS], layers - 1) or self._encoded(runs[MAX_RUNS:], None)
 
@@ -111,20 +114,27 @@ class Planted:
         runs = APART.join(encoding.find(text))
         if not runs:
             return False
-        said = encoding.read(runs)
-        if self._plainly(said):
-            return True
-        quoted = [match.span() for match in _QUOTING.finditer(said)] if b"%" in said else []
-        undone = self._undone(said, quoted)
-        if any(map(self._plainly, undone)):
-            return True
-        if layers is None:
-            return False
-        closer = [*_escapes(said), *_SEGMENTS.spans(said, self.shortest)]
-        if any(_has_quoted(window) or any(_escapes(window)) for window in undone):
-            closer += quoted
-        parts = dict.fromkeys(encoding.parts(runs, closer, [*quoted, *_packed(said)]))
-        return any(self._within(inner, layers) for inner in _decodings(encoding, parts))
+        sure: set[Span] = set()
+        near: set[Span] = set()
+        for number, said in encoding.read(runs):
+            quoted = _spans(_QUOTING, said)
+            undone = self._undone(said, quoted)
+            if any(map(self._plainly, (said, *undone))):
+                return True
+            if layers is not None:
+                place = partial(encoding.place, runs, number)
+                sure.update(map(place, self._closer(said, quoted, undone, layers)))
+                near.update(map(place, chain(quoted, _spans(_PACKED, said))))
+        parts = dict.fromkeys(encoding.parts(runs, sure, near))
+        return any(self._within(inner, layers or 0) for inner in _decodings(encoding, parts))
+
+    def _closer(self, data: bytes, quoted: list[Span], undone: list[bytes], layers: int) -> Iterator[Span]:
+        """Where `data` can hide more than itself and its undone form tell."""
+        yield from _clusters(_spans(_ESCAPE, data), self.shortest)
+        if layers > 0:
+            yield from _clusters(_SEGMENTS.spans(data, self.shortest), self.shortest)
+            if any(_has_quoted(window) or _spans(_ESCAPE, window) for window in undone):
+                yield from quoted
 
     def _undone(self, data: bytes, quoted: list[Span]) -> list[bytes]:
         """What is quoted in `data`, undone, with as much around it as a secret can take there."""
@@ -137,34 +147,27 @@ class Planted:
         return windows
 
 
-def _clusters(spans: list[Span], apart: int) -> Iterator[Span]:
+def _clusters(spans: Iterable[Span], apart: int) -> Iterator[Span]:
     """`spans`, in order, with those together that are less than `apart` from each other."""
-    if not spans:
-        return
-    start, end = spans[0]
+    start = end = -1
     for after, until in spans:
-        if after - end >= apart:
+        if end < 0:
+            start = after
+        elif after - end >= apart:
             yield start, end
             start = after
         end = until
-    yield start, end
+    if end >= 0:
+        yield start, end
 
 
 def _has_quoted(data: bytes) -> bool:
     return b"%" in data and _QUOTED.search(data) is not None
 
 
-def _escapes(data: bytes) -> Iterator[Span]:
-    if b"\\" in data and b"\\u" in data:  # one character is found at once
-        yield from (match.span() for match in _ESCAPE.finditer(data))
-
-
-def _packed(data: bytes) -> Iterator[Span]:
-    """Where packed data may begin."""
-    at = data.find(_GZIP) if _GZIP[:1] in data else -1
-    while at >= 0:
-        yield at, at + len(_GZIP)
-        at = data.find(_GZIP, at + 1)
+def _spans(mark: re.Pattern[bytes], data: bytes) -> list[Span]:
+    """Where `mark` is, which begins with one literal character: found at once where that is lacking."""
+    return [match.span() for match in mark.finditer(data)] if mark.pattern[:1] in data else []
 
 
 def _decodings(encoding: Encoding, parts: Iterable[bytes]) -> Iterator[bytes]:
