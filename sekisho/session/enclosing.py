@@ -1,7 +1,8 @@
 """A session between its start and its end: gatekeeper, enclosure, relay.
 
-The gatekeeper loads while git still works on the place. The sandbox does not wait for it: its sockets
-exist, and what connects early waits in the kernel.
+The gatekeeper loads while the sandbox starts, and the sandbox does not wait for it: its sockets exist, and
+what connects early waits in the kernel. It does not start earlier, because it takes a whole core for as long
+as git needs for the place: where two cores share one, git would need twice as long.
 """
 
 import os
@@ -34,10 +35,11 @@ CAST = "terminal.cast"  # in the session's logs
 
 @dataclass(frozen=True)
 class Ready:
-    """An enclosure to be, its gatekeeper, the socket for announcements, and what the person is told first."""
+    """An enclosure to be, its gatekeeper's orders, the socket for announcements, and what the person is told
+    first."""
 
     spec: Enclosure
-    gatekeeper: GatekeeperProcess
+    config: SessionConfig
     agent: socket.socket
     foretold: tuple[str, ...] = ()
 
@@ -54,10 +56,8 @@ def get_ready(
     config = prepare.session_config(folder, request, files, who.remotes)
     agent = around.enter_context(shimming.agent_socket(folder.id))
     spec = prepare.enclosure(store, request, folder, files, who.who, place)
-    # Last: it takes a whole core for as long as git needs for the rest.
-    gatekeeper = around.enter_context(_gatekeeper(config, folder))
     said = foretold(request.pinned.policy.network, os.environ, who.by_ssh)
-    return Ready(spec=spec, gatekeeper=gatekeeper, agent=agent, foretold=said)
+    return Ready(spec=spec, config=config, agent=agent, foretold=said)
 
 
 @contextmanager
@@ -78,13 +78,16 @@ def run(store: Store, request: Request, folder: SessionFolder, ready: Ready, pla
     """Run the command in the place, which is finished now; its status and why it ended."""
     spec, base = prepare.completed(ready.spec, place), place.workspace.base or ""
     ports = tuple(entry.port for entry in request.pinned.policy.network.local)
-    with _console(request, folder, terminal=spec.terminal) as relay:
+    with (
+        _gatekeeper(ready.config, folder) as gatekeeper,
+        _console(request, folder, terminal=spec.terminal) as relay,
+    ):
         running = request.backend.start(
             spec, ports=ports, stdio=relay.stdio, session=folder.id, scratch=folder.path
         )
         limits = request.backend.watched(spec.limits)
         with running, Guard(running, limits, folder.path, terminal=spec.terminal) as guard:
-            ready.gatekeeper.give({**running.sockets, "agent": ready.agent})
+            gatekeeper.give({**running.sockets, "agent": ready.agent})
             _begin(store, folder, base, spec.limits, guard.unenforced)
             said = (*ready.foretold, *guard.told)
             _announce(folder.load(), said, terminal=spec.terminal)
