@@ -11,7 +11,7 @@ import string
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import lru_cache, partial
-from itertools import chain
+from itertools import chain, pairwise
 from urllib.parse import unquote_to_bytes
 
 from netpolicy.content import Unreadable, decoded
@@ -130,9 +130,9 @@ class Planted:
 
     def _closer(self, data: bytes, quoted: list[Span], undone: list[bytes], layers: int) -> Iterator[Span]:
         """Where `data` can hide more than itself and its undone form tell."""
-        yield from _clusters(_spans(_ESCAPE, data), self.shortest)
+        yield from _spans(_ESCAPE, data)
         if layers > 0:
-            yield from _clusters(_SEGMENTS.spans(data, self.shortest), self.shortest)
+            yield from _SEGMENTS.spans(data, self.shortest)
             if any(_has_quoted(window) or _spans(_ESCAPE, window) for window in undone):
                 yield from quoted
 
@@ -147,18 +147,11 @@ class Planted:
         return windows
 
 
-def _clusters(spans: Iterable[Span], apart: int) -> Iterator[Span]:
+def _clusters(spans: list[Span], apart: int) -> Iterator[Span]:
     """`spans`, in order, with those together that are less than `apart` from each other."""
-    start = end = -1
-    for after, until in spans:
-        if end < 0:
-            start = after
-        elif after - end >= apart:
-            yield start, end
-            start = after
-        end = until
-    if end >= 0:
-        yield start, end
+    ends = [at for at in range(1, len(spans)) if spans[at][0] - spans[at - 1][1] >= apart]
+    for first, after in pairwise([0, *ends, len(spans)] if spans else []):
+        yield spans[first][0], spans[after - 1][1]
 
 
 def _has_quoted(data: bytes) -> bool:
