@@ -36,6 +36,15 @@ class Group:
                         return True
         return False
 
+    def out_of_processes(self) -> bool:
+        """Whether the kernel refused to start one more here."""
+        for folder in self._folders:
+            with contextlib.suppress(OSError, IndexError):
+                words = (folder / "pids.events").read_text().split()
+                if "max" in words and words[words.index("max") + 1] != "0":
+                    return True
+        return False
+
     def remove(self) -> None:
         """Take the folders away; the kernel may need a moment after the last process."""
         for folder in self._folders:

@@ -17,13 +17,15 @@ GRACE = 5.0  # seconds between being asked to end and being killed
 class Watch:
     """Made after `launch.start` and before `Running.release`; `tick` is for the relay's loop.
 
-    `timed_out` says that the time limit ended the session (exit status 124). A context manager.
+    `timed_out` says that the time limit ended the session (exit status 124), `crowded` that the limit of
+    processes was reached: then starting one more fails inside. A context manager.
     """
 
     def __init__(self, running: Running, limits: Limits, name: str) -> None:
         self._running, self._limits = running, limits
         self._deadline = None if limits.time is None else time.monotonic() + limits.time
         self.timed_out = False
+        self.crowded = False
         self.group = cgroup.create(limits, name)
         if self.group is not None:
             try:
@@ -49,9 +51,11 @@ class Watch:
             processes = self._running.processes()
             used = sum(map(proportional_size, processes))
             if used > memory:
-                self._end(f"memory limit of {memory} bytes passed: {used} in use")
+                self._end(f"memory limit of {readable(memory)} passed: {readable(used)} in use")
         if pids is not None and "pids" not in self.enforced:
             count = len(self._running.processes() if processes is None else processes)
+            # Where prlimit(1) holds it, it is reached and never passed; there pid 1 inside counts as well.
+            self.crowded = self.crowded or count + 1 >= pids
             if count > pids:
                 self._end(f"limit of {pids} processes passed: {count} are running")
 
@@ -61,9 +65,12 @@ class Watch:
         self._running.kill()
 
     def note_kernel(self) -> None:
-        """After the end: put down that the kernel killed something for its memory."""
-        if self.group is not None and self.group.out_of_memory() and self._running.stopped is None:
-            self._running.stopped = f"memory limit of {self._limits.memory} bytes passed"
+        """After the end: put down that the kernel killed something for its memory, or let no more start."""
+        if self.group is None:
+            return
+        self.crowded = self.crowded or self.group.out_of_processes()
+        if self.group.out_of_memory() and self._running.stopped is None and self._limits.memory is not None:
+            self._running.stopped = f"memory limit of {readable(self._limits.memory)} passed"
 
     def __enter__(self) -> "Watch":
         return self
@@ -73,6 +80,14 @@ class Watch:
             self.note_kernel()
             self._running.close()
             self.group.remove()
+
+
+def readable(count: int) -> str:
+    """Bytes as a person writes limits: `50M`, `1.5G`."""
+    for letter, scale in (("T", 1 << 40), ("G", 1 << 30), ("M", 1 << 20), ("K", 1 << 10)):
+        if count >= scale:
+            return f"{count / scale:.4g}{letter}"
+    return f"{count}B"
 
 
 def proportional_size(pid: int) -> int:

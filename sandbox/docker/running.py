@@ -15,6 +15,7 @@ from sandbox.docker.pump import Pump
 from sandbox.docker.render import GO, READY
 from sandbox.errors import EnclosureError
 from sandbox.inner import InnerInit
+from sandbox.limits import readable
 from sandbox.running import Running
 from sandbox.spec import Enclosure
 
@@ -124,7 +125,7 @@ class ContainerRunning(Running):
         try:
             status = self._container.status()
             if self._memory is not None and self.stopped is None and self._container.state().get("OOMKilled"):
-                self.stopped = f"memory limit of {self._memory} bytes passed"
+                self.stopped = f"memory limit of {readable(self._memory)} passed"
         except EnclosureError:
             # An engine that is gone takes its containers along, or cannot say how they ended.
             self.stopped = self.stopped or GONE

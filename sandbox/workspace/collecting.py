@@ -25,6 +25,8 @@ from sandbox.workspace.importing import LARGEST_PACK, bare, import_objects
 from sandbox.workspace.model import Results, Workspace, WorkspaceError
 from sandbox.workspace.snapshot import Snapshot, snapshot
 
+# Ours, and a stash: its commits are how git keeps edits, nobody's work in steps.
+_NO_HISTORY = ("tree", "base", "stash")
 _SINGLY = 50  # refs that are tried one by one when all together fail
 
 
@@ -201,7 +203,9 @@ class Collection:
         after = taken.get("tree") or taken.get("HEAD") or before
         space = self.workspace.namespace
         known = [oid for oid in (self.workspace.base, self.workspace.start) if oid]
-        tips = [f"{space}/{name}" for name in taken if name not in ("tree", "base")]
+        tips = [f"{space}/{name}" for name in taken if name not in _NO_HISTORY]
+        if "stash" in taken:
+            self.notes.append(f"a stash was left: `git stash apply {space}/stash` brings it into your tree")
         try:
             paths = changed_paths(box, before, after)
             stat = diffstat(box, before, after)

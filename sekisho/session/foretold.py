@@ -16,7 +16,12 @@ def foretold(
 
 def _unset(network: Network, environ: Mapping[str, str]) -> Iterable[str]:
     """What is given to calls as they leave; a credential of approved acts is the approver's to have."""
-    keys = [(f"[[network.model]] {model.provider}", model.key) for model in network.model]
+    local = {f"localhost:{entry.port}" for entry in network.local}  # whose calls need no key
+    keys = [
+        (f"[[network.model]] {model.provider}", model.key)
+        for model in network.model
+        if model.host not in local
+    ]
     keys += [
         (f"[[network.credential]] {entry.host}", entry.value)
         for entry in network.credential

@@ -16,6 +16,8 @@ from sekisho.core.units import render_duration
 from sekisho.session.outbox import DECISIONS
 from sekisho.store.files import write_atomic
 
+ENDED = "the command ended"
+CROWDED = ENDED + "; the limit of {} processes was reached: starting more fails then"
 TIME_LIMIT = 124  # exit status, as timeout(1) has it
 LONGEST_NOTICE = 300.0  # seconds
 UNREAD = 2.0  # seconds after it was ended in which whoever reads the output may still take it
@@ -101,7 +103,8 @@ class Guard:
         """The session's exit status and why it ended, given what the relay returned."""
         if self._watch.timed_out and self._limits.time is not None:
             return TIME_LIMIT, f"time limit of {render_duration(self._limits.time)} reached"
-        return status, self._running.stopped or "the command ended"
+        crowded = self._watch.crowded and self._limits.pids is not None
+        return status, self._running.stopped or (CROWDED.format(self._limits.pids) if crowded else ENDED)
 
     def _look(self, _: int, __: FrameType | None) -> None:
         now = time.monotonic()

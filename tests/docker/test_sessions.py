@@ -196,7 +196,7 @@ def test_without_input_it_reads_nothing() -> None:
     assert sh("cat; echo $?") == (0, "0\n")
 
 
-@pytest.mark.parametrize("limits, said", [(Limits(memory=64 << 20), "memory limit of 67108864 bytes passed")])
+@pytest.mark.parametrize("limits, said", [(Limits(memory=64 << 20), "memory limit of 64M passed")])
 def test_memory_is_limited(limits: Limits, said: str) -> None:
     source = "x = bytearray(200 << 20); print('ESCAPED', len(x))"
     spec = lab.enclosure("/usr/bin/python3", "-c", source, limits=limits)

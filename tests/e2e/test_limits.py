@@ -108,14 +108,17 @@ def run_as(user: OrdinaryUser, *words: str) -> tuple[int, dict[str, object], str
 def test_memory_is_held(world: World) -> None:
     session = world.run(["/usr/bin/python3", "-c", EAT], "--memory", "100M")
     assert session.status == 137
-    assert str(session.summary["ended_because"]).startswith(f"memory limit of {100 << 20} bytes passed")
+    assert str(session.summary["ended_because"]).startswith("memory limit of 100M passed")
 
 
 def test_memory_is_held_without_a_control_group(user: OrdinaryUser) -> None:
     status, summary, _, said = run_as(user, "--memory", "100M", "--", "/usr/bin/python3", "-c", EAT)
     assert status == 137
     assert "the limit of memory is held by looking once a second" in said
-    assert str(summary["ended_because"]).startswith(f"memory limit of {100 << 20} bytes passed")
+    assert str(summary["ended_because"]).startswith("memory limit of 100M passed")
+
+
+CROWDED = "the command ended; the limit of 20 processes was reached: starting more fails then"
 
 
 def test_processes_are_held(world: World) -> None:
@@ -123,12 +126,20 @@ def test_processes_are_held(world: World) -> None:
     session = world.run(["/usr/bin/python3", "-c", BREED], "--pids", "20")
     assert (session.status, session.out.split()[:3]) == (0, ["no", "more", "after"])
     assert int(session.out.split()[3]) < 20
+    assert session.summary["ended_because"] == CROWDED
+    assert f"  why: {CROWDED}" in session.err
 
 
 def test_processes_are_held_without_a_control_group(user: OrdinaryUser) -> None:
-    status, _, out, _ = run_as(user, "--pids", "20", "--", "/usr/bin/python3", "-c", BREED)
+    lasting = BREED.replace("os._exit", "time.sleep(2.5)\nos._exit")  # it is looked at once a second
+    status, summary, out, _ = run_as(user, "--pids", "20", "--", "/usr/bin/python3", "-c", lasting)
     assert (status, out.split()[:3]) == (0, ["no", "more", "after"])
     assert int(out.split()[3]) < 20
+    assert summary["ended_because"] == CROWDED
+
+
+def test_processes_below_the_limit_are_no_reason(world: World) -> None:
+    assert world.run("true", "--pids", "100").summary["ended_because"] == "the command ended"
 
 
 def test_processor_time_is_held_or_said_not_to_be(world: World) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from sandbox import cgroup
 from sandbox.launch import start
-from sandbox.limits import Watch
+from sandbox.limits import Watch, readable
 from sandbox.spec import Limits
 from tests.support.needs import needs
 from tests.unit.sandbox.lab import enclosure
@@ -62,7 +62,7 @@ def test_memory_held_by_the_kernel() -> None:
         pytest.skip("no control group may be made here")
     group.remove()
     status, reason, _ = ended(EAT, Limits(memory=100 << 20))
-    assert (status, reason) == (137, f"memory limit of {100 << 20} bytes passed")
+    assert (status, reason) == (137, "memory limit of 100M passed")
 
 
 def test_version_2_uses_a_sibling_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,3 +92,16 @@ def test_version_2_uses_a_sibling_and_leaves_nothing(tmp_path: Path, monkeypatch
     assert (folder / "cgroup.procs").read_text() == "42"
     (folder / "memory.events").write_text("low 0\noom_kill 1\n")
     assert group.out_of_memory()
+    assert not group.out_of_processes()
+    (folder / "pids.events").write_text("max 0\n")
+    assert not group.out_of_processes()
+    (folder / "pids.events").write_text("max 3\n")
+    assert group.out_of_processes()
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [(0, "0B"), (1023, "1023B"), (50 << 20, "50M"), (3 << 29, "1.5G"), (64_321_234, "61.34M")],
+)
+def test_sizes_are_shown_as_they_are_written(count: int, text: str) -> None:
+    assert readable(count) == text

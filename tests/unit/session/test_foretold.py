@@ -49,3 +49,15 @@ def test_variables_that_calls_will_miss(environ: dict[str, str], missing: list[s
 def test_a_remote_by_ssh_is_told_with_its_https_url(url: str, https: str) -> None:
     (line,) = foretold(parse("version = 1", "sekisho.toml").network, {}, [("origin", url)])
     assert line.endswith(f"git remote set-url origin {https}")
+
+
+def test_a_model_on_a_port_of_ones_own_needs_no_key() -> None:
+    text = """version = 1
+[[network.local]]
+port = 11434
+[[network.model]]
+provider = "ollama"
+key = "env:OLLAMA_API_KEY"
+host = "localhost:11434"
+"""
+    assert foretold(parse(text, "sekisho.toml").network, {}, ()) == ()

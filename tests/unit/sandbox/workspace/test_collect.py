@@ -226,3 +226,14 @@ def test_nothing_keeps_running(person: Person, begin: Begin) -> None:
     collect(workspace)
     shown = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
     assert workspace.clone not in shown
+
+
+def test_a_stash_is_named_and_not_counted_as_commits(begin: Begin) -> None:
+    workspace, agent = begin()
+    agent.write("a.txt", "edited\n")
+    agent.write("new.txt", "new\n")
+    agent.git("stash", "-q", "--include-untracked")
+    results = collect(workspace)
+    assert results.commits == ()
+    assert "stash" in results.refs
+    assert any("git stash apply refs/sekisho/s1/stash" in note for note in results.notes)
