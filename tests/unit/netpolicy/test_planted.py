@@ -2,14 +2,16 @@ import base64
 import codecs
 import gzip
 import re
+from collections.abc import Callable
 from urllib.parse import quote
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netpolicy.encodings import Alphabet
-from netpolicy.planted import LONG, Planted
+from netpolicy.planted import LONG, MAX_RUNS, Planted
+from tests.unit.netpolicy import thorough
 
 SECRET = "PLANTED-Key-0123456789abcdefXYZ"
 FINDER = Planted((SECRET,))
@@ -36,7 +38,8 @@ RAW = SECRET.encode()
         base64.b64encode(b"abc:" + RAW + b"tail").decode(),
         base64.b32encode(RAW).decode().lower().rstrip("="),
         base64.b64encode(base64.b64encode(RAW)).decode(),
-        base64.b64encode(gzip.compress(RAW)).decode(),
+        base64.b64encode(gzip.compress(RAW, mtime=0)).decode(),
+        base64.b32encode(gzip.compress(RAW, mtime=0)).decode(),
         quote(base64.b64encode(RAW + b"???").decode(), safe=""),
         "".join(f"%{byte:02x}" for byte in RAW),
         "".join(f"%25{byte:02x}" for byte in RAW),
@@ -94,3 +97,73 @@ def test_runs_are_found_whole_and_in_order(parts: list[bytes], shortest: int, ti
 @given(st.text(max_size=200))
 def test_any_text_is_searched(text: str) -> None:
     FINDER.leaks(text)
+
+
+_WAYS = (
+    base64.b64encode,
+    base64.urlsafe_b64encode,
+    base64.b32encode,
+    lambda data: base64.b32encode(data).lower().rstrip(b"="),
+    lambda data: data.hex().encode(),
+    lambda data: data.hex().upper().encode(),
+    lambda data: gzip.compress(data, mtime=0),
+    lambda data: data[::-1],
+    lambda data: b"".join(b"%%%02x" % code if code % 3 else bytes([code]) for code in data),
+    lambda data: b"".join(b"\\u%04x" % code if code % 3 else bytes([code]) for code in data),
+    lambda data: b" ".join(data[at : at + 1] for at in range(len(data))),
+)
+# What ends a run, changes what is right before or after it, or looks like the beginning of something.
+_PIECES = (
+    b"%", b"%2", b"%25", b"%5c", b"%%35", b"\\", b"\\u", b"\\u00", b"\\u0025", b"\x1f\x8b\x08", b"H4sI", b"+",
+    b"/", b"-", b"_", b"=", b" ", b"\0", b"?>?", b"\xff\xfb", b"41", b"a", b"QUJD" * 12, b"deadbeef" * 9,
+    b"?" * 70, b"~>" * 90,
+)  # fmt: skip
+_padding = st.lists(st.sampled_from(_PIECES) | st.binary(max_size=6), max_size=3).map(b"".join)
+_layers = st.lists(st.tuples(_padding, st.sampled_from(_WAYS), _padding), max_size=4)
+
+
+@settings(max_examples=700, deadline=None)
+@given(
+    st.sampled_from([SECRET, "abcdefgh", "12345678", "hunter2hunter2", "Zz9+/Qq8_-xY41u0025"]),
+    st.tuples(st.integers(0, 30), _padding) | st.none(),
+    _layers,
+    _padding,
+)
+def test_it_finds_what_a_thorough_search_does(
+    secret: str,
+    broken: tuple[int, bytes] | None,
+    layers: list[tuple[bytes, Callable[[bytes], bytes], bytes]],
+    around: bytes,
+) -> None:
+    data = secret.encode()
+    if broken is not None:
+        at, piece = broken
+        data = data[:at] + piece + data[at:-1]
+    for before, way, after in layers:
+        data = way(before + data + after)
+    text = (around + data + around).decode("latin-1")
+    assert Planted((secret,)).found(text) or not thorough.has(secret, text)
+
+
+@pytest.mark.parametrize("before", [b"", b"?" * 5000, bytes(range(256)) * 20])
+@pytest.mark.parametrize(
+    "hide",
+    [
+        lambda data: gzip.compress(data, mtime=0),
+        base64.b32encode,
+        lambda data: data.replace(b"a", b"%61"),
+        lambda data: data.replace(b"a", b"%2561"),
+        lambda data: data.replace(b"a", b"\\u0061"),
+    ],
+)
+def test_it_hides_behind_no_sign_that_ends_a_run_of_one_alphabet(
+    before: bytes, hide: Callable[[bytes], bytes]
+) -> None:
+    text = base64.b64encode(before).rstrip(b"=") + b"+" + base64.urlsafe_b64encode(hide(RAW))
+    assert FINDER.found(text.decode())
+
+
+def test_it_hides_behind_no_number_of_runs() -> None:
+    runs = [base64.b64encode(number.to_bytes(40)).decode() for number in range(MAX_RUNS + 1)]
+    assert FINDER.found(" ".join([*runs, base64.b64encode(RAW).decode()]))
+    assert not FINDER.found(" ".join(runs))
