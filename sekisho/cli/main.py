@@ -18,6 +18,7 @@ from sekisho.cli.errors import (
     report,
     report_unwritten,
 )
+from sekisho.core.display import one_line
 
 # name -> one line for `sekisho --help`. The module is sekisho.cli.<name>, its typer app is `app`.
 COMMANDS = {
@@ -47,6 +48,17 @@ class LazyGroup(TyperGroup):
         command.name = cmd_name
         return command
 
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """`sekisho help run` is `sekisho run --help`; a mistyped command is told the nearest one."""
+        if args[0] == "help":
+            if len(args) == 1:
+                typer.echo(ctx.get_help())
+                ctx.exit()
+            args = [*args[1:], "--help"]
+        if args[0] not in COMMANDS:
+            ctx.fail(f"No such command '{one_line(args[0])}'.{_suggestion(args[0])}")
+        return super().resolve_command(ctx, args)
+
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
@@ -56,6 +68,13 @@ class LazyGroup(TyperGroup):
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
+
+
+def _suggestion(name: str) -> str:
+    from sekisho.core.problem import meant  # its imports are for mistakes alone
+
+    hint = meant(name, [*COMMANDS, "help"])
+    return f" {hint.capitalize()}" if hint else ""
 
 
 app = typer.Typer(

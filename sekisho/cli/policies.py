@@ -50,4 +50,4 @@ def _asked(layer: Layer) -> bool:
         return False
     print(f"{layer.path} is new or has changed:")
     block(layer.text.decode(errors="replace"))
-    return input("Trust it as it stands? [y/N] ").strip().lower() in ("y", "yes")
+    return input("Trust it as it stands? [y/N]: ").strip().lower() in ("y", "yes")

@@ -1,6 +1,7 @@
 """`sekisho policy`: a project's policy file."""
 
 import getpass
+import os
 import sys
 from functools import partial
 from pathlib import Path
@@ -62,6 +63,12 @@ def init() -> None:
 @app.command()
 def check(file: File = None) -> None:
     """Read a policy file and report every problem by file, line and the nearest right name."""
+    if file is None and not os.path.lexists(_path(None)):
+        raise Trouble(
+            f"this repository has no {PROJECT_FILE}",
+            instead="`sekisho policy init` writes one; without it the built-in policy counts, and your config",
+            status=USAGE,
+        )
     layer = _layer(file)
     _check_mounts(layer)
     print(f"{layer.path}: fine ({layer.digest})")

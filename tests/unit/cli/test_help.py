@@ -29,3 +29,22 @@ def test_a_query_that_nothing_fits_says_so(call: Calling) -> None:
     ended = call("audit", "query", "--kind", "nope")
     assert (ended.status, ended.out) == (0, "")
     assert "no record fits" in ended.err
+
+
+@pytest.mark.parametrize(
+    "typed, meant", [("approvls", "'approvals'"), ("session", "'sessions'"), ("hlp", "'help'")]
+)
+def test_a_mistyped_command_is_told_the_nearest(call: Calling, typed: str, meant: str) -> None:
+    ended = call(typed)
+    assert ended.status == 2
+    assert f"No such command '{typed}'. Did you mean {meant}?" in ended.err
+
+
+def test_a_command_like_no_other_is_told_none(call: Calling) -> None:
+    assert "Did you mean" not in call("\x1b[31mxyzzy").err
+    assert "\x1b" not in call("\x1b[31mxyzzy").err
+
+
+def test_help_is_a_command_too(call: Calling) -> None:
+    assert call("help").out == call("--help").out
+    assert call("help", "approvals", "show").out == call("approvals", "show", "--help").out

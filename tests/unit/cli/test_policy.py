@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from sandbox import toolchain
+from tests.support.git import run_git
 from tests.unit.cli.calling import Calling
 
 
@@ -56,3 +57,13 @@ def test_a_mount_that_is_not_there_is_told(call: Calling, home: Path, tmp_path: 
 def test_mounts_that_are_there_are_fine(call: Calling, home: Path, tmp_path: Path) -> None:
     done = call("policy", "check", policy(tmp_path, '["~/tools"]'))
     assert (done.status, done.err) == (0, "")
+
+
+def test_without_a_file_the_next_step_is_named(
+    call: Calling, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_git("init", "--quiet", cwd=tmp_path)
+    monkeypatch.chdir(tmp_path)
+    ended = call("policy", "check")
+    assert ended.status == 2
+    assert "policy init" in ended.err
