@@ -66,7 +66,7 @@ def check(file: File = None) -> None:
     if file is None and not os.path.lexists(_path(None)):
         raise Trouble(
             f"this repository has no {PROJECT_FILE}",
-            instead="`sekisho policy init` writes one; without it the built-in policy counts, and your config",
+            instead="`sekisho policy init` writes one; without one, the built-in policy counts and yours",
             status=USAGE,
         )
     layer = _layer(file)
