@@ -195,8 +195,8 @@ def _base32_runs(shortest: int) -> Find:
 
     def find(data: bytes) -> Iterator[bytes]:
         if not all(case.lacks(data, shortest, stride=2) for case in _CASES_OF_BASE32):
-            for run in _OF_BASE32.runs(data, shortest):
-                yield from one_case.findall(run)
+            for start, end in _OF_BASE32.spans(data, shortest):
+                yield from one_case.findall(data, start, end)
 
     return find
 

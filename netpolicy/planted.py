@@ -173,9 +173,9 @@ class _Secret:
     def __init__(self, secret: str) -> None:
         plain = _squeezed(secret)
         self.texts = tuple({plain, _squeezed(codecs.encode(secret, "rot13")), plain[::-1]})
-        self._letters = [
-            [(code, ord(chr(code).upper())) for code in sorted(set(text))]  # digits first, which most lack
-            for text in self.texts
+        self._letters = [  # digits first, which most texts lack
+            [(code, ord(chr(code).upper())) for code in letters]
+            for letters in {bytes(sorted(set(text))) for text in self.texts}
         ]
         self._tails = _tails(self.texts)
 
