@@ -19,6 +19,7 @@ APART = b"  "  # between runs: read as zeros, they end a byte in every encoding
 _SPACE = ord(" ")
 _EDGE = b"    "  # as many characters as one may be left out to begin or to end with a whole byte
 _SHORT = 4096  # bytes
+_MANY = 64  # places, each of which costs as much as decoding a short run
 _STRIDE = 4  # no divisor of a decoded group (3 bytes in base64, 5 in base32), in which patterns repeat
 _WORDS = string.ascii_letters + string.digits
 
@@ -110,8 +111,13 @@ class Encoding:
         texts = ((number >> shift).to_bytes(size) for shift in self._shifts)
         return enumerate(texts) if size > _SHORT else iter([(0, b" ".join(texts))])
 
-    def place(self, runs: bytes, text: int, span: Span) -> Span:
-        """The characters that the bytes at `span` of a text of `read` come from."""
+    def places(self, runs: bytes, text: int, spans: list[Span]) -> list[Span]:
+        """Where what stands at `spans` of a text of `read` comes from. All of `runs`, if there are many."""
+        if len(spans) > _MANY:
+            return [(0, len(runs))]
+        return [self._place(runs, text, span) for span in spans]
+
+    def _place(self, runs: bytes, text: int, span: Span) -> Span:
         size = self._size(runs)
         more, first = divmod(span[0], size + 1)
         last = first + span[1] - span[0]

@@ -10,7 +10,7 @@ import re
 import string
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import chain, pairwise
 from urllib.parse import unquote_to_bytes
 
@@ -122,9 +122,9 @@ class Planted:
             if any(map(self._plainly, (said, *undone))):
                 return True
             if layers is not None:
-                place = partial(encoding.place, runs, number)
-                sure.update(map(place, self._closer(said, quoted, undone, layers)))
-                near.update(map(place, chain(quoted, _spans(_PACKED, said))))
+                closer = list(self._closer(said, quoted, undone, layers))
+                sure.update(encoding.places(runs, number, closer))
+                near.update(encoding.places(runs, number, quoted + _spans(_PACKED, said)))
         parts = dict.fromkeys(encoding.parts(runs, sure, near))
         return any(self._within(inner, layers or 0) for inner in _decodings(encoding, parts))
 

@@ -1,5 +1,6 @@
 """Whatever bytes come, there is an answer, soon, and never a laxer one."""
 
+import base64
 import gzip
 import json
 import time
@@ -217,7 +218,11 @@ def test_no_push_takes_long(data: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["QUJD" * 60_000, "mfrgg" * 50_000, "deadbeef" * 30_000, "%41" * 80_000, "a b " * 60_000]
+    "text",
+    [
+        *("QUJD" * 60_000, "mfrgg" * 50_000, "deadbeef" * 30_000, "%41" * 80_000, "a b " * 60_000),
+        *(base64.b64encode(part * 20_000).decode() for part in (b"%41 ", b"\\u0041 ", b"\x1f\x8b\x08>~?")),
+    ],
 )
 def test_looking_for_secrets_is_linear(text: str) -> None:
     began = time.thread_time()

@@ -145,7 +145,9 @@ def test_it_finds_what_a_thorough_search_does(
     assert Planted((secret,)).found(text) or not thorough.has(secret, text)
 
 
-@pytest.mark.parametrize("before", [b"", b"?" * 5000, bytes(range(256)) * 20])
+@pytest.mark.parametrize(
+    "before", [b"", b"?" * 5000, bytes(range(256)) * 20, b"%41 \\u0041 \x1f\x8b\x08 " * 100]
+)
 @pytest.mark.parametrize(
     "hide",
     [
