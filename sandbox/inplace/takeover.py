@@ -2,30 +2,21 @@
 branch by itself; and say of each what became of it."""
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
-
-import msgspec
 
 from sandbox.checkpoint.gitstate import GitState
 from sandbox.inplace.indexing import Changed, clear_residue, index_of, lock_index
 from sandbox.inplace.model import InPlace
 from sandbox.inplace.plan import Now, Plan, Session, plan
 from sandbox.inplace.preparing import entries_digest
+from sandbox.inplace.telling import TakenOver, moved, standing, stays
 from sandbox.workspace.choosing import ref_problem
 from sandbox.workspace.git import GitError, attempt, git, lines
 from sandbox.workspace.model import Results, Workspace
-from sandbox.workspace.source import Source, inspect
+from sandbox.workspace.source import inspect
 
 STAGED = "staged"  # the ref of what the agent's index held, only while results are taken over
 _GITLINK = b"160000 "
-
-
-class TakenOver(msgspec.Struct):
-    """What came over and what stays, in sentences for the person."""
-
-    told: list[str]
-    left: list[tuple[str, str]]
 
 
 def take_over(inplace: InPlace, results: Results, state: GitState, scratch: Path) -> tuple[str, ...]:
@@ -42,38 +33,10 @@ def take_over(inplace: InPlace, results: Results, state: GitState, scratch: Path
         if staged:
             git(workspace.common_dir, "update-ref", "-d", f"{workspace.namespace}/{STAGED}")
     return (
-        _standing(before, inspect(Path(inplace.top))),
+        standing(before, inspect(Path(inplace.top))),
         *done.told,
-        *_stays(workspace, done.left, results.refs),
+        *stays(workspace, done.left, results.refs),
     )
-
-
-def _standing(before: Now, after: Source) -> str:
-    at = f" at {after.head[:12]}" if after.head else ""
-    here = f"your checkout is {_on(after.branch)}{at}"
-    if before.branch != after.branch:
-        return f"{here} now; it was {_on(before.branch)}"
-    if before.head != after.head:
-        return f"{here} now; `git reflog` has what it was before"
-    return f"{here}, as before"
-
-
-def _on(branch: str | None) -> str:
-    return f"on {_short(branch)}" if branch else "on no branch"
-
-
-def _stays(workspace: Workspace, left: list[tuple[str, str]], refs: Mapping[str, str]) -> list[str]:
-    rows = []
-    for name, why in left:
-        below = name.removeprefix("refs/")
-        theirs = f"; the session's is {workspace.namespace}/{below}" if below in refs else ""
-        rows.append(f"{_short(name)} stays as it is here: {why}{theirs}")
-    how = f"`sekisho sessions apply {workspace.session} --branch NAME` makes a branch of the work"
-    return [*rows, how] if rows else []
-
-
-def _short(ref: str) -> str:
-    return ref.removeprefix("refs/heads/")
 
 
 def _session(inplace: InPlace, results: Results, state: GitState, staged: str | None) -> Session:
@@ -150,7 +113,7 @@ def _carry_out(inplace: InPlace, made: Plan, content: bytes) -> TakenOver:
         done.left += [(name, why) for name, _, _ in later]
         return done
     if made.move and made.move[0] != "HEAD":
-        done.told.append(_moved(*made.move))
+        done.told.append(moved(*made.move))
     for one in later:
         _one(inplace, reason, done, one)
     return done
@@ -164,11 +127,7 @@ def _one(inplace: InPlace, reason: str, done: TakenOver, change: tuple[str, str,
     except GitError as error:
         done.left.append((name, f"git refused it ({error.stderr[:200]})"))
     else:
-        done.told.append(_moved(name, new, old))
-
-
-def _moved(name: str, new: str, old: str) -> str:
-    return f"{_short(name)} is at {new[:12]} now; it was at {old[:12]}" if old else f"{_short(name)} is new"
+        done.told.append(moved(name, new, old))
 
 
 def _follow(inplace: InPlace, made: Plan, content: bytes, reason: str) -> str:
