@@ -75,7 +75,7 @@ async def serve(hello: Hello, sockets: dict[str, socket.socket], channel: socket
         door.writer.record(
             session=config.session, kind="gatekeeper.restarted", subject=f"number {hello.restarted}"
         )
-    proxy = _proxy(gate, state)
+    proxy = _proxy(gate, state, door)
     names = Names(folder / "names", proxy.limits.names)
     await proxy.add(config.session, _listeners(sockets, state), names)
     _announcements(door, state, sockets)
@@ -117,7 +117,7 @@ def _announcements(door: Door, state: SessionState, sockets: dict[str, socket.so
     Announcements(door, state, guards, tests).start(sockets["agent"])
 
 
-def _proxy(gate: Gate, state: SessionState) -> Proxy:
+def _proxy(gate: Gate, state: SessionState, door: Door) -> Proxy:
     config = state.config
     way_out = _way_out(state)
     settings = Settings(
@@ -128,12 +128,7 @@ def _proxy(gate: Gate, state: SessionState) -> Proxy:
         via_authorization=way_out.authorization if way_out else None,
     )
     settings.spool.mkdir(mode=0o700, exist_ok=True)
-    resolver = Resolver(state.policy.network.resolve)
-
-    def broken(reason: str) -> None:
-        notes.add(state.folder, reason)
-
-    return Proxy(gate, settings, resolver, broken)
+    return Proxy(gate, settings, Resolver(state.policy.network.resolve), door.refused)
 
 
 def _way_out(state: SessionState) -> CorporateProxy | None:

@@ -12,6 +12,8 @@ from sekisho.store.errors import StoreBroken
 from sekisho.store.store import Store
 from sekisho.store.writer import JournalWriter
 
+MOST = 100  # reasons that are counted apart: an agent may have a hand in what they say
+OTHERS = "for further reasons"
 PATIENCE = 3.0  # seconds: an agent's call waits for its answer meanwhile
 
 
@@ -62,10 +64,13 @@ class Door:
 
     def refused(self, reason: str) -> None:
         """Count an act that was refused because the gate is broken, and say why."""
-        self.trouble(reason)
         with self._counting:
+            if reason not in self._refused and len(self._refused) >= MOST:
+                reason = OTHERS
             self._refused[reason] += 1
             count = self._refused[reason]
+        if count == 1:
+            self.trouble(reason)
         # Each doubling is written, the rest at the end: an agent that tries on and on fills no disk.
         if count & (count - 1) == 0:
             self._count(reason)

@@ -108,3 +108,18 @@ def test_refusals_are_counted_with_few_lines_and_in_full_at_the_end(sekisho_home
     door.close()
     assert told[-1] == ("closed", 11)
     assert len(told) == 6
+
+
+def test_reasons_without_end_fill_neither_memory_nor_disk(sekisho_home: Path) -> None:
+    told: list[str] = []
+
+    def note(reason: str, refused: int) -> bool:
+        told.append(reason)
+        return True
+
+    door = Door(note)
+    for number in range(5 * door_module.MOST):
+        door.refused(f"reason {number}")
+    assert set(told[-3:]) == {door_module.OTHERS}
+    assert len(told) < 3 * door_module.MOST
+    door.close()
