@@ -8,12 +8,14 @@ from collections.abc import Callable, Iterable
 from time import monotonic
 from typing import NamedTuple
 
+from netpolicy.address import is_loopback_host
 from netpolicy.presets import shipped
 from sekisho.core.action import Action, Effect
 from sekisho.core.patterns import host_matches, most_specific, specificity, split_port
 from sekisho.core.policy import CredentialEntry, Model, Policy
 
 TIMEOUT = 20.0
+_OWN_MACHINE = ("localhost", "127.0.0.1")
 KEPT = 60.0  # seconds for which reads use what a command told
 SHORTEST_SECRET = 12  # characters; a shorter text is found in innocent requests
 # Where a provider's clients put the key; None is `Authorization: Bearer`.
@@ -61,7 +63,10 @@ def may_go(pattern: str, place: Place) -> bool:
     there.
     """
     named = split_port(pattern)[1] is not None
-    return host_matches(pattern, place.host, place.port) and (named or place.scheme in ("https", "wss"))
+    # A port of the person's own machine has these names, whichever of them the agent uses.
+    hosts = _OWN_MACHINE if is_loopback_host(place.host) else (place.host,)
+    fits = any(host_matches(pattern, host, place.port) for host in hosts)
+    return fits and (named or place.scheme in ("https", "wss"))
 
 
 def entry_for(policy: Policy, place: Place, *, use: Iterable[str]) -> CredentialEntry | None:

@@ -1,5 +1,9 @@
 """Logins for reads: the person's commands are asked outside, and the agent never holds what they tell."""
 
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -66,3 +70,44 @@ def test_a_variable_that_is_unset_is_said_at_the_start_and_counted_at_the_end(
     assert "A_KEY_NOBODY_SET is not set" in note
     assert note.endswith("(3 refused)")
     assert f"  gate broken: {note}" in session.err
+
+
+@pytest.mark.parametrize("name", ["localhost", "127.0.0.1"])
+def test_a_model_on_the_persons_own_machine_gets_its_key(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv("LOCAL_MODEL_KEY", "key-of-the-local-model")
+    with _answering() as (port, seen):
+        policy = tmp_path / "sekisho.toml"
+        model = f'provider = "ollama"\nkey = "env:LOCAL_MODEL_KEY"\nhost = "localhost:{port}"\n'
+        more = f"[[network.local]]\nport = {port}\n[[network.model]]\n{model}"
+        policy.write_text(world.policy.read_text() + more)
+        call = f"curl -sS -d '{{}}' http://{name}:{port}/v1/chat/completions"
+        session = world.run(call, "--policy", policy, LOCAL_MODEL_KEY="key-of-the-local-model")
+    assert session.out == "answered\n"
+    assert seen == ["Bearer key-of-the-local-model"]
+
+
+@contextmanager
+def _answering() -> Iterator[tuple[int, list[str | None]]]:
+    """A server on the person's loopback; its port, and the Authorization of each request."""
+    seen: list[str | None] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            seen.append(self.headers.get("Authorization"))
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b"answered\n")
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield server.server_address[1], seen
+        finally:
+            server.shutdown()
+            thread.join()

@@ -72,6 +72,14 @@ def test_the_most_specific_entry_for_the_use_counts(
     assert (found.value if found else None) == value
 
 
+@pytest.mark.parametrize("pattern", ["localhost:8080", "127.0.0.1:8080"])
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1"])
+def test_a_port_of_ones_own_machine_goes_by_either_name(pattern: str, host: str) -> None:
+    assert credentials.may_go(pattern, credentials.Place("http", host, 8080))
+    assert not credentials.may_go(pattern, credentials.Place("http", host, 8081))
+    assert not credentials.may_go(pattern, credentials.Place("http", "localhost.example", 8080))
+
+
 @pytest.mark.parametrize(
     ("scheme", "user", "header"),
     [
