@@ -62,7 +62,8 @@ def span(box: Box, command: Command, here: set[str], workspace: Workspace) -> tu
         return None
     if exists(command.old) and command.old in here and _commit(box, command.old):
         return command.old, command.new
-    candidates = [oid for oid in (*sorted(here)[:_MOST_BASES], workspace.start) if oid]
+    # What the remote has, and nothing else: left out of the diff is what it need not be sent.
+    candidates = sorted(here)[:_MOST_BASES]
     base = box.asks("merge-base", command.new, *candidates) if candidates else None
     if base:
         return text(base).split("\n")[0], command.new

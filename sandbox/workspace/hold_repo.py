@@ -41,13 +41,12 @@ def receive(
     dest: Path,
     *,
     known: Sequence[str] = (),
-    foreign: bool = False,
     limit: int = LARGEST_PACK,
 ) -> HeldPush:
     """Make the bare repository `dest` (which must not exist) from a push and gather its evidence.
 
-    `known` are ids that the remote is known to have (its advertisement): they bound log and scan. A `foreign`
-    remote has nothing of what the person's remotes have: all that would go there is new to it.
+    `known` are ids that this very remote is known to have: they alone bound diff, log and scan. What nobody
+    knows of it is new to it, whatever other remotes or the person have.
     Raises PushRefused, or EnclosureError where no sandbox can be made; then nothing is left at `dest`.
     """
     _check(commands, workspace)
@@ -56,7 +55,7 @@ def receive(
     dest.parent.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(prefix=".receive-", dir=dest.parent))
     try:
-        return _Reception(workspace, scratch, dest, known, foreign, limit).hold(pack, commands)
+        return _Reception(workspace, scratch, dest, known, limit).hold(pack, commands)
     except (GitError, OSError) as error:
         shutil.rmtree(dest, ignore_errors=True)
         raise PushRefused(f"the push could not be made whole: {error}") from error
@@ -86,11 +85,9 @@ class _Reception:
         scratch: Path,
         dest: Path,
         known: Sequence[str],
-        foreign: bool,
         limit: int,
     ) -> None:
-        self.workspace = msgspec.structs.replace(workspace, start=None) if foreign else workspace
-        self.foreign = foreign
+        self.workspace = workspace
         self.scratch = scratch
         self.dest = dest
         self.limit = limit
@@ -109,7 +106,7 @@ class _Reception:
         self._check_connected(new)
         self._import(new, old)
         box = Box(git_dir=str(self.dest), ro=(str(self.dest), *self.workspace.object_folders))
-        here = present(box, [*old, *self.known, *self._tracked()])
+        here = present(box, [*old, *self.known])
         refs = tuple(describe(box, command, here, self.workspace) for command in commands)
         cut = self._write_diff(box, commands, here)
         secrets = join(scan_range(box, new, sorted(here)), self._scan_rest(box, oids))
@@ -163,7 +160,12 @@ class _Reception:
 
     def _check_connected(self, new: Sequence[str]) -> None:
         """Everything reachable from the new ids must be here, up to what the person's refs reach."""
-        person = git(self.workspace.common_dir, "for-each-ref", "--format=%(objectname)")
+        person = git(
+            self.workspace.common_dir,
+            "for-each-ref",
+            "--format=%(objectname)",
+            env={"GIT_DIR": self.workspace.common_dir},
+        )
         safe = {oid for oid in person.decode().split() if is_oid(oid)}
         wanted = "".join(f"{oid}\n" for oid in new) + "".join(f"^{oid}\n" for oid in sorted(safe))
         for oid in new:
@@ -199,13 +201,6 @@ class _Reception:
         rest = sorted(set(oids) - present(box, oids))
         visible = (*self.workspace.object_folders, self.quarantine.git_dir)
         return scan_range(Box(git_dir=self.quarantine.git_dir, ro=visible), (), (), rest)
-
-    def _tracked(self) -> list[str]:
-        """What the person last saw of remotes; only asked where the remote's own word is missing."""
-        if self.known or self.foreign:
-            return []
-        seen = git(self.workspace.common_dir, "for-each-ref", "--format=%(objectname)", "refs/remotes/")
-        return [oid for oid in seen.decode().split() if is_oid(oid)]
 
     def _write_diff(self, box: Box, commands: Sequence[Command], here: set[str]) -> bool:
         cut = False

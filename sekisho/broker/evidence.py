@@ -72,10 +72,10 @@ def of_request(decision: Decision, act: HttpAct, body: bytes | None, **texts: st
 
 
 def of_push(
-    decision: Decision, held: HeldPush, diff: str, *, own: bool = True, **texts: str
+    decision: Decision, held: HeldPush, diff: str, *, own: bool = True, certain: bool = True, **texts: str
 ) -> dict[str, Any]:
     """Evidence of a held push. `diff` is the digest of the blob that has it in full; `own`: to a remote that
-    the person's repository has."""
+    the person's repository has; `certain`: that remote could be asked what it has."""
     refs = decision.action.detail["refs"]
     options = decision.action.detail.get("push_options", ())
     told = ["it has push options, by which a forge merges, deploys or skips checks"] if options else []
@@ -83,6 +83,8 @@ def of_push(
         told.append(_own_files(held.own))
     if not own:
         told.append("the remote is none of your repository's: all of the history below leaves for it")
+    if not certain:
+        told.append("the remote could not be read: left out below is only what was last seen of it")
     remote = str(decision.action.detail["remote"])
     return {
         **base(decision, **texts),

@@ -23,6 +23,7 @@ from sandbox.workspace.model import Workspace, load
 from sekisho.broker import evidence
 from sekisho.broker.decided import told
 from sekisho.broker.holding import Held, decided_refusal, put, same_operation
+from sekisho.broker.lastseen import last_seen
 from sekisho.broker.state import SessionState, is_own
 from sekisho.core.action import Action, Effect
 from sekisho.core.lifecycle import State
@@ -39,6 +40,13 @@ from sekisho.store.store import Store
 
 AUTO_EXPIRES = 300.0  # seconds; an automatic approval is used at once
 PROBE_ANSWER = Reply(status=200, reason="OK", headers=report.HEADERS, body=report.probe_answer())
+
+
+class There(msgspec.Struct, frozen=True, kw_only=True):
+    """Ids that a remote has. `certain`: by its own word, or nothing is taken for granted."""
+
+    oids: tuple[str, ...]
+    certain: bool = True
 
 
 def is_push(request: Request) -> bool:
@@ -61,8 +69,9 @@ def hold_push(store: Store, state: SessionState, request: Request, body: Body) -
         decision = judge(live.action, state.policy, state.context)
         return _held_reply(push, _of_own_files(decision, live.evidence.get(evidence.OWN, ())), live)
     repository = store.folder / "holds" / f"{fingerprint.removeprefix('sha256:')[:16]}-{secrets.token_hex(4)}"
+    there = _there(store, act, state)
     try:
-        held = _receive(push, body, state, repository, act, _known(store, act, state))
+        held = _receive(push, body, state, repository, there.oids)
     except (PushRefused, EnclosureError) as refused:
         what = f"{action.verb} {action.target}"
         return Held(reply=reject(push, standard("unreadable-push", what, why=str(refused))))
@@ -77,10 +86,17 @@ def hold_push(store: Store, state: SessionState, request: Request, body: Body) -
     tests = testshown.verification(store, state.id, state.folder, sent)
     own = is_own(state, act.remote)
     shown = evidence.of_push(
-        decision, held, diff.sha256, own=own, purpose=state.purpose(), verification=tests
+        decision,
+        held,
+        diff.sha256,
+        own=own,
+        certain=there.certain,
+        purpose=state.purpose(),
+        verification=tests,
     )
     hold = put(store, state, decision.action, act, shown, fingerprint)
-    if decision.verdict is Verdict.ALLOW and held.secrets.complete and not held.secrets.findings:
+    clean = there.certain and held.secrets.complete and not held.secrets.findings
+    if decision.verdict is Verdict.ALLOW and clean:
         return Held(reply=_send(store, push, hold, decision))
     return _held_reply(push, decision, hold)
 
@@ -115,29 +131,30 @@ def _act(action: Action, push: Push, state: SessionState) -> PushAct:
     )
 
 
-def _known(store: Store, act: PushAct, state: SessionState) -> list[str]:
-    """What the remote has now, so that only what is new to it is shown and scanned; empty if unreadable.
+def _there(store: Store, act: PushAct, state: SessionState) -> There:
+    """What the remote has now, so that only what is new to it is shown and scanned.
 
     Only a remote of the person's is asked: for any other this would be a request that nobody allowed, and
     git would offer it their login.
     """
     if not is_own(state, act.remote):
-        return []
+        return There(oids=())
     try:
-        return list(remote_now(store, act, state.config.project).values())
+        return There(oids=tuple(remote_now(store, act, state.config.project).values()))
     except NotExecuted:
-        return []
+        return There(oids=last_seen(_workspace(state).common_dir, act.remote), certain=False)
 
 
-def _receive(
-    push: Push, body: Body, state: SessionState, repository: Path, act: PushAct, known: Sequence[str]
-) -> HeldPush:
-    workspace = load((state.folder / "workspace.json").read_bytes(), Workspace)
-    offset, foreign = push.pack_offset, not is_own(state, act.remote)
+def _workspace(state: SessionState) -> Workspace:
+    return load((state.folder / "workspace.json").read_bytes(), Workspace)
+
+
+def _receive(push: Push, body: Body, state: SessionState, repository: Path, known: Sequence[str]) -> HeldPush:
+    workspace, offset = _workspace(state), push.pack_offset
     if offset is None:
-        return receive(b"", push.commands, workspace, repository, known=known, foreign=foreign)
+        return receive(b"", push.commands, workspace, repository, known=known)
     if body.data is not None:
-        return receive(body.data[offset:], push.commands, workspace, repository, known=known, foreign=foreign)
+        return receive(body.data[offset:], push.commands, workspace, repository, known=known)
     assert body.path is not None
     pack = repository.with_suffix(".pack")
     pack.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -145,7 +162,7 @@ def _receive(
         with body.path.open("rb") as whole, pack.open("xb") as file:
             whole.seek(offset)
             shutil.copyfileobj(whole, file, 1 << 20)
-        return receive(pack, push.commands, workspace, repository, known=known, foreign=foreign)
+        return receive(pack, push.commands, workspace, repository, known=known)
     finally:
         pack.unlink(missing_ok=True)
 

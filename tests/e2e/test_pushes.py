@@ -242,6 +242,26 @@ def test_what_the_person_had_not_committed_leaves_by_no_standing_rule(
     assert git_output("show", f"{world.remote(ref)}:draft.txt", cwd=world.repository) == "for my eyes"
 
 
+def test_the_history_of_another_remote_is_shown_scanned_and_sent_by_no_standing_rule(
+    world: World, standing: Path
+) -> None:
+    """An empty remote has nothing, whatever was last seen of others."""
+    world.upstream.forge.create("second.git")
+    run_git("remote", "add", "second", "https://git.test/second.git", cwd=world.repository)
+    tree = git_output("mktree", cwd=world.repository)
+    secret = "ghp_" + "a1B2" * 9
+    seen = git_output("commit-tree", tree, "-m", f"Use {secret}", cwd=world.repository)
+    run_git("update-ref", "refs/remotes/origin/old", seen, cwd=world.repository)
+    session = world.run("git push second origin/old:refs/heads/agent/x; echo $?", "--policy", standing)
+    run_git("remote", "remove", "second", cwd=world.repository)
+    run_git("update-ref", "-d", "refs/remotes/origin/old", cwd=world.repository)
+    assert session.out.split() == ["1"]
+    assert world.remote("refs/heads/agent/x", "second.git") == ZERO
+    shown = world.told("approvals", "show", str(world.hold(session)["id"])).out
+    assert "looks like a secret (GitHub token)" in shown
+    assert seen[:12] in shown
+
+
 def test_a_remote_by_ssh_is_told_at_the_start_and_where_git_calls_ssh(world: World) -> None:
     run_git("remote", "add", "by-ssh", "git@git.test:team/y.git", cwd=world.repository)
     session = world.run("git push by-ssh HEAD:refs/heads/x; echo $?; ssh git.test; echo $?")

@@ -6,6 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from sandbox.workspace.creating import create
 from sandbox.workspace.hold_repo import HeldPush, PushRefused, receive
 from sandbox.workspace.model import Workspace
 from tests.support.git import run_git
@@ -154,6 +155,31 @@ def test_existing_commit_under_a_new_name(pusher: Pusher) -> None:
     assert held.refs[0].log == ()
 
 
+def test_what_another_remote_has_is_new_to_a_remote_that_is_empty(person: Person, tmp_path: Path) -> None:
+    person.write("settings.py", f"TOKEN = '{GITHUB}'\n")
+    person.commit("private things")
+    person.git("rm", "-q", "settings.py")
+    person.git("commit", "-q", "-m", "cleaned")
+    person.git("update-ref", "refs/remotes/origin/main", "HEAD")
+    workspace = create(person.top, tmp_path / "c/clone", "s2")
+    pusher = Pusher(workspace, Agent(workspace), tmp_path / "hold.git")
+    pusher.agent.write("x", "x")
+    held = pusher.push(Update(ZERO, pusher.agent.commit("work"), "refs/heads/x"))
+    subjects = [commit.subject for commit in held.refs[0].log]
+    assert subjects == [b"work", b"cleaned", b"private things", b"second", b"first"]
+    assert [finding.path for finding in held.secrets.findings] == [b"settings.py"]
+
+
+def test_commits_of_the_person_that_the_remote_lacks_are_in_the_diff(pusher: Pusher) -> None:
+    first = pusher.agent.git("rev-parse", "v1")
+    pusher.agent.write("x", "x")
+    new = pusher.agent.commit("work")
+    held = pusher.push(Update(ZERO, new, "refs/heads/x"), has=[first], known=[first])
+    assert [commit.subject for commit in held.refs[0].log] == [b"work", b"second"]
+    assert "a.txt" in held.refs[0].diffstat
+    assert b"+two" in Path(held.diff).read_bytes()
+
+
 def test_tag_of_a_blob_is_held(pusher: Pusher) -> None:
     blob = pusher.agent.git_bytes("hash-object", "-w", "--stdin", stdin=GITHUB.encode()).decode().strip()
     held = pusher.push(Update(ZERO, blob, "refs/tags/blob"))
@@ -162,8 +188,6 @@ def test_tag_of_a_blob_is_held(pusher: Pusher) -> None:
 
 
 def test_sha256_repository(tmp_path: Path) -> None:
-    from sandbox.workspace.creating import create
-
     person = Person.with_repository(tmp_path / "repo", "--object-format=sha256")
     workspace = create(person.top, tmp_path / "c/clone", "s1")
     pusher = Pusher(workspace, Agent(workspace), tmp_path / "hold.git")
