@@ -11,8 +11,9 @@ from sandbox.inplace.model import Guarded, InPlace
 from sandbox.workspace.carry import changes, commit_changes, look_for_changes
 from sandbox.workspace.extras import at_any_depth, beneath, skip_worktree, tracked_matches
 from sandbox.workspace.git import OURS, git, lines
-from sandbox.workspace.model import OwnFiles, Workspace, WorkspaceError, absolute, carried_subject, namespace
+from sandbox.workspace.model import Workspace, WorkspaceError, absolute, carried_subject, namespace
 from sandbox.workspace.ownfiles import own_files
+from sandbox.workspace.present import NO_RULE, committed, in_place
 from sandbox.workspace.secrets import secret_name
 from sandbox.workspace.skeleton import empty_clone, lean_on_inside_paths, new_folder, write_refs
 from sandbox.workspace.source import Source, inspect
@@ -59,11 +60,12 @@ def _create(source: Source, dest: Path, session: str, hide: Sequence[str]) -> In
     found = changes(source, look_for_changes(source).output())
     private = empty_clone(source, dest / "tree")
     base = source.head
-    own: tuple[OwnFiles, ...] = ()
+    changed = (*found.paths, *(skipped.path for skipped in found.skipped))
+    own, unrecorded = in_place(source, found.head, changed)
     if found.paths and found.head == source.head:
         subject = carried_subject(session) + "\n"
         base = commit_changes(source, private, found.paths, subject)
-        own = (own_files(source, base, {**OURS, "GIT_DIR": str(private)}),)
+        own = (own_files(source, base, {**OURS, "GIT_DIR": str(private)}), *own)
     refs = write_refs(source, private, source.head)
     loose = lines(git(source.top, "ls-files", "-z", "--others", "--directory"))
     hidden, masks = _hide(source, loose, dest, hide)
@@ -89,8 +91,10 @@ def _create(source: Source, dest: Path, session: str, hide: Sequence[str]) -> In
             refs=refs,
             hidden=hidden,
             skipped=found.skipped,
-            notes=_notes(masks),
+            notes=_notes(masks) + ((f"{NO_RULE}: {unrecorded}",) if unrecorded else ()),
             own=own,
+            committed=committed(source),
+            unrecorded=unrecorded,
         ),
         pointer=os.path.isfile(os.path.join(source.top, ".git")),
         guarded=tuple(guarded),

@@ -23,6 +23,8 @@ from sandbox.workspace.evidence import EMPTY_TREE, changed_paths, commits, diffs
 from sandbox.workspace.git import GitError, git, lines, text
 from sandbox.workspace.importing import LARGEST_PACK, bare, import_objects
 from sandbox.workspace.model import Results, Workspace, WorkspaceError
+from sandbox.workspace.ownfiles import made
+from sandbox.workspace.provenance import RECORD, keep
 from sandbox.workspace.snapshot import Snapshot, snapshot
 
 # Ours, and a stash: its commits are how git keeps edits, nobody's work in steps.
@@ -185,13 +187,21 @@ class Collection:
         space = self.workspace.namespace
         folders = self.workspace.object_folders
         common = Path(self.workspace.common_dir)
+        self._record(inbox, taken)
         self._drop_stale(common, taken)
         import_objects(inbox, common, [f"+{space}/*:{space}/*"], ro=folders, limit=self.limit)
+
+    def _record(self, inbox: Path, taken: dict[str, str]) -> None:
+        """Keep what the session made. Before the import: later the person's objects do not tell any more."""
+        try:
+            keep(self.workspace, made(self._box(inbox), self.workspace, list(taken.values())))
+        except GitError as error:
+            self.notes.append(f'pushes of these results will not go by gate "auto": {error}')
 
     def _drop_stale(self, common: Path, taken: dict[str, str]) -> None:
         """Remove what an earlier collection left and this one has not: it may stand in the way of a name."""
         space = self.workspace.namespace
-        kept = {os.fsencode(f"{space}/{name}") for name in (*taken, "base")}
+        kept = {os.fsencode(f"{space}/{name}") for name in (*taken, "base", RECORD)}
         present = lines(git(common, "for-each-ref", "--format=%(refname)", space), b"\n")
         orders = b"".join(b"delete " + name + b"\0\0" for name in present if name not in kept)
         git(common, "update-ref", "-z", "--stdin", stdin=orders)

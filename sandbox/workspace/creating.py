@@ -21,6 +21,7 @@ from sandbox.workspace.model import (
     namespace,
 )
 from sandbox.workspace.ownfiles import inherited, own_files
+from sandbox.workspace.present import NO_RULE, carried, committed
 from sandbox.workspace.skeleton import (
     cleared_on_failure,
     complaining,
@@ -106,11 +107,20 @@ class Cloning:
         notes += _submodule_note(dest) + _filter_note(dest)
         hidden, hide_notes = hide_paths(dest, hide)
         notes += hide_notes + carry_folders(Path(source.top), dest, carry)
+        beside, unrecorded = carried(source, carry)
+        notes += (f"{NO_RULE}: {unrecorded}",) if unrecorded else ()
         lean_on_inside_paths(source, self._git_dir)
         if draft.start:
             git(source.top, "update-ref", namespace(draft.session) + "/base", draft.start)
         return msgspec.structs.replace(
-            draft, base=base, refs=refs, hidden=hidden, skipped=found.skipped, notes=notes, own=own
+            draft,
+            base=base,
+            refs=refs,
+            hidden=hidden,
+            skipped=found.skipped,
+            notes=notes,
+            own=own + beside,
+            unrecorded=unrecorded,
         )
 
 
@@ -134,6 +144,7 @@ def _draft(source: Source, dest: Path, session: str, start: str | None, from_ref
         base=start,
         refs={},
         own=inherited(source, start) if from_ref and start else (),
+        committed=committed(source),
     )
 
 

@@ -118,7 +118,7 @@ class _Reception:
             diff=str(self.dest / _DIFF_FILE),
             diff_cut=cut,
             secrets=secrets,
-            own=in_push(box, self.workspace.own, new, here),
+            own=in_push(box, self.workspace, new, here),
         )
 
     def _index(self, pack: Path | bytes) -> tuple[int, int, list[str]]:

@@ -24,7 +24,7 @@ class Skipped(msgspec.Struct, frozen=True, kw_only=True):
 
 class OwnFiles(msgspec.Struct, frozen=True, kw_only=True):
     """Files of the person's that were not committed: raw paths to the ids of their content, `commit` that
-    holds them and `start` it stands on (None: nothing was committed yet)."""
+    holds them ("": none) and `start` it stands on (None: nothing was committed yet)."""
 
     commit: str
     start: str | None
@@ -41,7 +41,9 @@ class Workspace(msgspec.Struct, frozen=True, kw_only=True):
     commit named at request time (None: nothing was committed yet), `base` the commit that carries
     uncommitted work on top of it (`start` itself when there was none, None when there is neither).
     `refs` are branches and tags as they were: full name to object id. `own` are the person's uncommitted
-    files, those of earlier sessions that this one goes on from first.
+    files, those of earlier sessions that this one goes on from first; `unrecorded` says why they are not
+    known in full. `committed` are the ids of their branches, tags, remote branches and HEAD at the start
+    (None: no record).
     """
 
     session: str
@@ -61,6 +63,8 @@ class Workspace(msgspec.Struct, frozen=True, kw_only=True):
     skipped: tuple[Skipped, ...] = ()
     notes: tuple[str, ...] = ()
     own: tuple[OwnFiles, ...] = ()
+    committed: tuple[str, ...] | None = None
+    unrecorded: str = ""
 
     @property
     def carried(self) -> bool:

@@ -77,6 +77,7 @@ def hold_push(store: Store, state: SessionState, request: Request, body: Body) -
         return Held(reply=reject(push, standard("unreadable-push", what, why=str(refused))))
     action = _with_ancestry(action, held)
     decision = _of_own_files(judge(action, state.policy, state.context), held.own)
+    decision = _of_a_record(decision, _workspace(state))
     if decision.verdict is Verdict.DENY:
         shutil.rmtree(repository, ignore_errors=True)
         return Held(reply=_denied(store, state, push, decision))
@@ -195,6 +196,15 @@ def _of_own_files(decision: Decision, own: Sequence[object]) -> Decision:
         instead="go on with other work; commits made without those files (`git rebase --onto` leaves their "
         "commit out) go by the rule",
     )
+
+
+def _of_a_record(decision: Decision, workspace: Workspace) -> Decision:
+    """Where nobody wrote down what is the person's own, no rule can leave it out."""
+    why = "no record of the session's start" if workspace.committed is None else workspace.unrecorded
+    if not why or decision.verdict is not Verdict.ALLOW:
+        return decision
+    reason = f"what of the person's was not committed is not known in full: {why}"
+    return msgspec.structs.replace(decision, verdict=Verdict.HOLD, code="held-push", reason=reason)
 
 
 def _denied(store: Store, state: SessionState, push: Push, decision: Decision) -> Reply:
