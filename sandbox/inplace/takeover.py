@@ -11,7 +11,7 @@ from sandbox.inplace.plan import Now, Plan, Session, plan
 from sandbox.inplace.preparing import entries_digest
 from sandbox.inplace.telling import TakenOver, moved, standing, stays
 from sandbox.workspace.choosing import ref_problem
-from sandbox.workspace.git import GitError, attempt, git, lines
+from sandbox.workspace.git import GitError, attempt, git, git_folder, lines
 from sandbox.workspace.model import Results, Workspace
 from sandbox.workspace.source import inspect
 
@@ -31,7 +31,7 @@ def take_over(inplace: InPlace, results: Results, state: GitState, scratch: Path
         done = _carry_out(inplace, made, content)
     finally:
         if staged:
-            git(workspace.common_dir, "update-ref", "-d", f"{workspace.namespace}/{STAGED}")
+            _at_common(workspace, "update-ref", "-d", f"{workspace.namespace}/{STAGED}")
     return (
         standing(before, inspect(Path(inplace.top))),
         *done.told,
@@ -67,7 +67,9 @@ def _rewritten(workspace: Workspace, refs: dict[str, str]) -> frozenset[str]:
 
 
 def _descends(workspace: Workspace, before: str, after: str) -> bool:
-    return attempt(workspace.common_dir, "merge-base", "--is-ancestor", before, after).returncode == 0
+    common = workspace.common_dir
+    asked = ("merge-base", "--is-ancestor", before, after)
+    return attempt(common, *asked, env=git_folder(common)).returncode == 0
 
 
 def _adds_repositories(workspace: Workspace, head: str, staged: str) -> bool:
@@ -78,8 +80,12 @@ def _adds_repositories(workspace: Workspace, head: str, staged: str) -> bool:
 def _gitlinks(workspace: Workspace, commit: str | None) -> set[bytes]:
     if commit is None:
         return set()
-    rows = lines(git(workspace.common_dir, "ls-tree", "-r", "-z", "--full-tree", commit))
+    rows = lines(_at_common(workspace, "ls-tree", "-r", "-z", "--full-tree", commit))
     return {row.partition(b"\t")[2] for row in rows if row.startswith(_GITLINK)}
+
+
+def _at_common(workspace: Workspace, *args: str) -> bytes:
+    return git(workspace.common_dir, *args, env=git_folder(workspace.common_dir))
 
 
 def _now(inplace: InPlace) -> Now:

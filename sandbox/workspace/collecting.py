@@ -20,7 +20,7 @@ from sandbox.workspace.boxed import Box
 from sandbox.workspace.choosing import Chosen, choose
 from sandbox.workspace.clonestate import SMALL, clear_stale_locks, fill_view, hooks_note, shallow_commits
 from sandbox.workspace.evidence import EMPTY_TREE, changed_paths, commits, diffstat, hooklike
-from sandbox.workspace.git import GitError, git, lines, text
+from sandbox.workspace.git import GitError, git, git_folder, lines, text
 from sandbox.workspace.importing import LARGEST_PACK, bare, import_objects
 from sandbox.workspace.model import Results, Workspace, WorkspaceError
 from sandbox.workspace.ownfiles import made
@@ -159,7 +159,8 @@ class Collection:
                     self._fetch(source, inbox, [f"+{ref}:{ref}"], folders)
                 except GitError:
                     self.notes.append(f"{os.fsencode(ref)!r} was not taken")
-        listing = git(inbox, "for-each-ref", "--format=%(objectname) %(refname)", space)
+        form = "--format=%(objectname) %(refname)"
+        listing = git(inbox, "for-each-ref", form, space, env=git_folder(inbox))
         rows = (os.fsdecode(row).split(" ", 1) for row in lines(listing, b"\n"))
         return {ref.removeprefix(space + "/"): oid for oid, ref in rows}
 
@@ -202,9 +203,10 @@ class Collection:
         """Remove what an earlier collection left and this one has not: it may stand in the way of a name."""
         space = self.workspace.namespace
         kept = {os.fsencode(f"{space}/{name}") for name in (*taken, "base", RECORD)}
-        present = lines(git(common, "for-each-ref", "--format=%(refname)", space), b"\n")
+        env = git_folder(common)
+        present = lines(git(common, "for-each-ref", "--format=%(refname)", space, env=env), b"\n")
         orders = b"".join(b"delete " + name + b"\0\0" for name in present if name not in kept)
-        git(common, "update-ref", "-z", "--stdin", stdin=orders)
+        git(common, "update-ref", "-z", "--stdin", env=env, stdin=orders)
 
     def _describe(self, inbox: Path, taken: dict[str, str], chosen: Chosen, shot: Snapshot) -> Results:
         box = self._box(inbox)

@@ -7,8 +7,11 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-# What must hold in every call outside: no hook, no fsmonitor program, no transport that is a command.
+# What must hold in every call outside: no hook, no fsmonitor program, no transport that is a command, and no
+# repository made of tracked files: what git comes upon may be a folder that an agent committed. Git folders
+# are named by GIT_DIR instead (`git_folder`). git before 2.38 does not know that setting.
 SAFE = (
+    *("-c", "safe.bareRepository=explicit"),
     *("-c", "core.hooksPath=/dev/null"),
     *("-c", "core.fsmonitor=false"),
     *("-c", "protocol.ext.allow=never"),
@@ -27,6 +30,11 @@ _FIXED = {
 }
 # For repositories of our own: nobody's configuration counts.
 OURS = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1", "GIT_NO_REPLACE_OBJECTS": "1"}
+
+
+def git_folder(git_dir: Path | str) -> dict[str, str]:
+    """The environment of a call that runs on a git folder, ours or the person's, rather than in a tree."""
+    return {"GIT_DIR": os.fspath(git_dir)}
 
 
 class GitError(Exception):

@@ -1,6 +1,7 @@
 """The person's repository as it is at request time. Reads only."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from subprocess import CompletedProcess
 
@@ -10,6 +11,7 @@ from sandbox.workspace.git import Call, attempt, git, lines, output, text
 from sandbox.workspace.model import WorkspaceError, absolute
 
 _CARRIED_REFS = ("refs/heads/", "refs/tags/", "refs/remotes/", "refs/notes/")
+ASTRAY = "its git folder is not the .git of its working tree, so anybody may have written its settings"
 _ALTERNATE_DEPTH = 5  # git itself follows no more
 
 
@@ -87,12 +89,32 @@ def _layout(where: Path, asked: CompletedProcess[bytes]) -> tuple[str, str, str,
     if asked.returncode != 0:
         said = asked.stderr.decode("utf-8", "replace").strip()
         raise WorkspaceError(f"{os.fspath(where)}: no git working tree to work in ({said})")
-    answers = os.fsdecode(asked.stdout.removesuffix(b"\n")).split("\n")
-    if len(answers) != len(_QUESTIONS):  # a path holds a newline: ask for each alone
-        answers = [text(git(where, "rev-parse", question)) for question in _QUESTIONS]
-    top, own, common, object_format = answers
+    top, own, common, object_format = answers(where, asked.stdout, _QUESTIONS)
+    if not at_home(top, own):
+        raise WorkspaceError(f"{top}: {ASTRAY} ({own})")
     # A relative answer is relative to where git was asked.
     return absolute(top), absolute(own), absolute(Path(where, common)), object_format
+
+
+def answers(where: Path, said: bytes, questions: Sequence[str]) -> list[str]:
+    """What `git rev-parse QUESTIONS...` said in `where`, one a question."""
+    found = os.fsdecode(said.removesuffix(b"\n")).split("\n")
+    if len(found) != len(questions):  # a path holds a newline: ask for each alone
+        found = [text(git(where, "rev-parse", question)) for question in questions]
+    return found
+
+
+def at_home(top: str, git_dir: str) -> bool:
+    """Whether a git folder is what the `.git` of its tree is or names.
+
+    Any other may be a folder of tracked files, whose settings and filters an agent wrote: git takes for a
+    repository what looks like one. A `.git` is never tracked.
+    """
+    dot = Path(top, ".git")
+    named = dot
+    if dot.is_file():
+        named = Path(top, os.fsdecode(dot.read_bytes().removeprefix(b"gitdir:").strip()))
+    return absolute(named) == absolute(git_dir)
 
 
 def _refs(listing: bytes) -> tuple[dict[str, str], dict[str, str]]:

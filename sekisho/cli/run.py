@@ -193,14 +193,23 @@ def _check_files(handoff: Path | None, record: Path | None) -> None:
 def top_level(folder: Path) -> Path:
     """The top of the working tree that `folder` lies in."""
     from sandbox.workspace.git import attempt
+    from sandbox.workspace.source import ASTRAY, answers, at_home
 
+    questions = ("--show-toplevel", "--absolute-git-dir")
     try:
-        done = attempt(folder, "rev-parse", "--show-toplevel")
+        done = attempt(folder, "rev-parse", *questions)
     except OSError as error:
         raise Trouble("git could not be run", why=str(error), status=GATE_BROKEN) from error
     if done.returncode:
         raise _no_tree(folder, done.stderr.decode(errors="replace").strip())
-    return Path(os.fsdecode(done.stdout.removesuffix(b"\n")))
+    top, git_dir = answers(folder, done.stdout, questions)
+    if not at_home(top, git_dir):
+        why = f"{ASTRAY}: {one_line(git_dir)}"
+        raise Trouble(f"{one_line(top)} is not worked in", why=why, instead=_ELSEWHERE, status=USAGE)
+    return Path(top)
+
+
+_ELSEWHERE = "go to a working tree with a .git of its own; `git clone` and that folder makes one"
 
 
 # (part of what git says, what is the matter with the folder, what to do)
@@ -214,6 +223,11 @@ _GIT_SAYS = (
         "must be run in a work tree",
         "has no working tree: it is a bare repository, or a repository's own folder",
         "go to its working tree, or make one with `git clone` and that folder",
+    ),
+    (
+        "cannot use bare repository",
+        "looks like a git repository, but has no .git; what a tree holds may look like one",
+        _ELSEWHERE,
     ),
     ("not a git repository", "is in no git repository", "go to a repository, or make one with `git init`"),
 )

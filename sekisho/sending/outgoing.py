@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sandbox.workspace.git import OURS, GitError, git
+from sandbox.workspace.git import OURS, GitError, git, git_folder
 from sandbox.workspace.importing import bare
 from sekisho.sending.artifact import PushAct
 
@@ -46,7 +46,7 @@ def outgoing(act: PushAct) -> Iterator[Path]:
 
 def _has(repository: Path, oid: str) -> bool:
     try:
-        git(repository, "cat-file", "-e", oid, env=OURS)
+        git(repository, "cat-file", "-e", oid, env={**OURS, **git_folder(repository)})
     except GitError:
         return False
     return True
@@ -56,7 +56,8 @@ def _check_packs(repository: Path, held: Path) -> None:
     """verify-pack(1) takes the digest of every object in a pack."""
     for index in sorted(held.glob("pack/*.idx")):
         try:
-            git(repository, "verify-pack", str(index), env=OURS, timeout=300)
+            env = {**OURS, **git_folder(repository)}
+            git(repository, "verify-pack", str(index), env=env, timeout=300)
         except GitError as error:
             raise Tampered(f"a pack of the held repository has changed: {error.stderr[:200]}") from error
 

@@ -40,7 +40,9 @@ class Reach(msgspec.Struct, frozen=True, kw_only=True):
     direct: bool = False
 
 
-def _git(repository: Path, reach: Reach, act: PushAct, *command: str) -> subprocess.CompletedProcess[bytes]:
+def _git(
+    repository: Path | None, reach: Reach, act: PushAct, *command: str
+) -> subprocess.CompletedProcess[bytes]:
     settings = [
         ("core.hooksPath", os.devnull),
         ("core.fsmonitor", "false"),
@@ -51,8 +53,10 @@ def _git(repository: Path, reach: Reach, act: PushAct, *command: str) -> subproc
         *_pin(act, reach),
     ]
     env = git_environment(os.environ, settings, interactive=reach.interactive)
+    named = ["--git-dir=."] if repository else []
     return subprocess.run(
-        ["git", "-C", str(repository), *command],
+        ["git", *named, *command],
+        cwd=repository or "/",
         env=env,
         stdin=None if reach.interactive else subprocess.DEVNULL,
         capture_output=True,
@@ -69,7 +73,8 @@ def git_environment(
         for k, v in environ.items()
         if not k.startswith("GIT_") or k in ("GIT_ASKPASS", "GIT_SSH_COMMAND")
     }
-    pairs = list(settings)
+    # What lies in a tree may be a repository that an agent committed; ours are named (git-config(1)).
+    pairs = [("safe.bareRepository", "explicit"), *settings]
     env["GIT_CONFIG_COUNT"] = str(len(pairs))
     for index, (key, value) in enumerate(pairs):
         env[f"GIT_CONFIG_KEY_{index}"], env[f"GIT_CONFIG_VALUE_{index}"] = key, value
@@ -118,7 +123,7 @@ def remote_refs(act: PushAct, folder: Path, reach: Reach, *, only: bool = False)
     `folder` is where git runs. Raises OSError when they cannot be read.
     """
     wanted = [update.ref for update in act.updates] if only else []
-    where = folder if folder.is_dir() else Path("/")
+    where = folder if folder.is_dir() else None
     found = _git(where, reach, act, "ls-remote", "--quiet", act.remote, *wanted)
     if found.returncode:
         raise OSError(found.stderr.decode(errors="replace").strip() or "git ls-remote failed")

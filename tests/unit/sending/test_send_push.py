@@ -138,8 +138,10 @@ def test_gits_environment_is_the_persons_without_gits_own_variables() -> None:
         "HOME": "/h",
         "PATH": "/bin",
         "GIT_ASKPASS": "ask",
-        "GIT_CONFIG_COUNT": "1",
-        "GIT_CONFIG_KEY_0": "a.b",
-        "GIT_CONFIG_VALUE_0": "c",
+        "GIT_CONFIG_COUNT": "2",
+        "GIT_CONFIG_KEY_0": "safe.bareRepository",
+        "GIT_CONFIG_VALUE_0": "explicit",
+        "GIT_CONFIG_KEY_1": "a.b",
+        "GIT_CONFIG_VALUE_1": "c",
         "GIT_TERMINAL_PROMPT": "0",
     }
