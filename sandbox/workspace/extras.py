@@ -32,16 +32,32 @@ def _excludes_file(source: Source) -> str:
 
 
 def carry_folders(top: Path, dest: Path, patterns: Sequence[str]) -> tuple[str, ...]:
-    """Copy ignored files and folders into the clone (links stay links). Notes for what is missing."""
+    """Copy ignored files and folders into the clone (links stay links). Notes for what is not copied.
+
+    The start may be an agent's commit, with a link to anywhere where the person has a folder.
+    """
     notes: list[str] = []
     for pattern in patterns:
         found = list(beneath(top, pattern))
         if not found:
             notes.append(f"nothing to carry over at {pattern!r}")
         for relative in found:
-            if not os.path.lexists(dest / relative):
+            taken = _in_the_way(dest, relative)
+            if taken is not None:
+                notes.append(f"{str(relative)!r} was not carried over: {str(taken)!r} is no folder there")
+            elif not os.path.lexists(dest / relative):
                 _copy(top / relative, dest / relative)
     return tuple(notes)
+
+
+def _in_the_way(dest: Path, relative: Path) -> Path | None:
+    """The first folder above `relative` that is something else in the clone, a link to a folder included."""
+    above = reversed(relative.parents[:-1])  # without "."
+    return next((p for p in above if os.path.lexists(dest / p) and not _real_folder(dest / p)), None)
+
+
+def _real_folder(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink()
 
 
 def _copy(source: Path, target: Path) -> None:
@@ -107,7 +123,7 @@ def beneath(top: Path, pattern: str) -> Iterator[Path]:
 
 
 def _remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
+    if _real_folder(path):
         shutil.rmtree(path)
     else:
         path.unlink(missing_ok=True)
