@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sandbox.inplace.guarding import configured, passages, repositories_below, repositories_in
+from sandbox.inplace.masking import covered_paths, hidden_in, masks_over, not_below
 from sandbox.inplace.model import Guarded, InPlace
-from sandbox.workspace.carry import changes, commit_changes, look_for_changes
-from sandbox.workspace.extras import at_any_depth, beneath, skip_worktree, tracked_matches
-from sandbox.workspace.git import OURS, git, lines
+from sandbox.workspace.carry import changes, commit_changes, look_for_changes, without_hidden
+from sandbox.workspace.extras import hidden_files, skip_worktree, tracked_matches
+from sandbox.workspace.git import OURS, git
 from sandbox.workspace.model import Workspace, WorkspaceError, absolute, carried_subject, namespace
 from sandbox.workspace.ownfiles import own_files
 from sandbox.workspace.present import NO_RULE, committed, in_place
-from sandbox.workspace.secrets import secret_name
 from sandbox.workspace.skeleton import empty_clone, lean_on_inside_paths, new_folder, write_refs
 from sandbox.workspace.source import Source, inspect
 
@@ -57,7 +57,8 @@ def _create(source: Source, dest: Path, session: str, hide: Sequence[str]) -> In
     dest.mkdir(parents=True, mode=0o700)
     (dest / EMPTY_FILE).touch(mode=0o444)
     (dest / EMPTY_FOLDER).mkdir(mode=0o555)
-    found = changes(source, look_for_changes(source).output())
+    unseen = hidden_files(source.top, hide)
+    found = without_hidden(changes(source, look_for_changes(source).output()), unseen)
     private = empty_clone(source, dest / "tree")
     base = source.head
     changed = (*found.paths, *(skipped.path for skipped in found.skipped))
@@ -67,13 +68,13 @@ def _create(source: Source, dest: Path, session: str, hide: Sequence[str]) -> In
         base = commit_changes(source, private, found.paths, subject)
         own = (own_files(source, base, {**OURS, "GIT_DIR": str(private)}), *own)
     refs = write_refs(source, private, source.head)
-    loose = lines(git(source.top, "ls-files", "-z", "--others", "--directory"))
-    hidden, masks = _hide(source, loose, dest, hide)
-    _copy_index(source, private)
-    _skip(source, private, hidden)
-    lean_on_inside_paths(source, private)
     nested = tuple(repositories_below(source.top))
-    guarded = _guarded(source, private, nested) + masks
+    covered = covered_paths(source, nested, hide, unseen)
+    masks = masks_over(covered, dest / EMPTY_FILE, dest / EMPTY_FOLDER)
+    _copy_index(source, private)
+    _skip(source, private, tracked_matches(source.top, hide))
+    lean_on_inside_paths(source, private)
+    guarded = not_below(covered, _guarded(source, private, nested)) + masks
     return InPlace(
         workspace=Workspace(
             session=session,
@@ -89,7 +90,7 @@ def _create(source: Source, dest: Path, session: str, hide: Sequence[str]) -> In
             start=source.head,
             base=base,
             refs=refs,
-            hidden=hidden,
+            hidden=hidden_in(source, unseen, hide),
             skipped=found.skipped,
             notes=_notes(masks) + ((f"{NO_RULE}: {unrecorded}",) if unrecorded else ()),
             own=own,
@@ -121,25 +122,6 @@ def _guarded(source: Source, private: Path, nested: Sequence[Path]) -> list[Guar
     return list({one.path: one for one in listed}.values())
 
 
-def _hide(
-    source: Source, loose: Sequence[bytes], dest: Path, patterns: Sequence[str]
-) -> tuple[tuple[bytes, ...], list[Guarded]]:
-    """Tracked paths that are not to be seen, and a mask for each path that is there.
-
-    `loose` are paths that are not tracked, wholly untracked folders as one.
-    """
-    top = Path(source.top)
-    tracked = tracked_matches(top, patterns)
-    paths = [top / os.fsdecode(path) for path in tracked]
-    for pattern in patterns:
-        paths += [top / p for p in beneath(top, at_any_depth(pattern))]
-    shaped = (path for path in loose if not path.endswith(b"/") and secret_name(path) is not None)
-    paths += [top / os.fsdecode(path) for path in shaped]
-    there = [path for path in dict.fromkeys(paths) if path.exists() and not path.is_symlink()]
-    empty = {True: str(dest / EMPTY_FOLDER), False: str(dest / EMPTY_FILE)}
-    return tracked, [Guarded(path=str(path), source=empty[path.is_dir()]) for path in there]
-
-
 def _skip(source: Source, private: Path, hidden: tuple[bytes, ...]) -> None:
     """Let git inside see no change in what is masked."""
     if hidden:
@@ -148,4 +130,4 @@ def _skip(source: Source, private: Path, hidden: tuple[bytes, ...]) -> None:
 
 
 def _notes(masks: Sequence[Guarded]) -> tuple[str, ...]:
-    return (f"{len(masks)} files appear empty inside: hidden, or secret-shaped",) if masks else ()
+    return (f"{len(masks)} files or folders appear empty inside: hidden, or secret-shaped",) if masks else ()

@@ -6,7 +6,7 @@ through a temporary index that lies there as well.
 
 import os
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -64,6 +64,13 @@ def changes(source: Source, listing: bytes) -> Changes:
     paths, filtered = _without_filtered(source.top, paths)
     kept, secret = without_secrets(Path(source.top), paths)
     return Changes(head=head, paths=tuple(kept), skipped=tuple(skipped + filtered + secret))
+
+
+def without_hidden(found: Changes, hidden: Collection[bytes]) -> Changes:
+    """What is not to be seen belongs in no commit of the session either."""
+    left = [Skipped(path=path, reason="hidden by the policy") for path in found.paths if path in hidden]
+    paths = tuple(path for path in found.paths if path not in hidden)
+    return Changes(head=found.head, paths=paths, skipped=(*found.skipped, *left))
 
 
 def _without_filtered(top: str, paths: list[bytes]) -> tuple[list[bytes], list[Skipped]]:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import msgspec
 
-from sandbox.workspace.carry import Changes, changes, commit_changes, look_for_changes
-from sandbox.workspace.extras import carry_folders, hide_paths
+from sandbox.workspace.carry import Changes, changes, commit_changes, look_for_changes, without_hidden
+from sandbox.workspace.extras import carry_folders, hidden_files, hide_paths
 from sandbox.workspace.git import OURS, Call, git
 from sandbox.workspace.model import (
     Workspace,
@@ -94,6 +94,8 @@ class Cloning:
     def _finish(self, carry: Sequence[str], hide: Sequence[str]) -> Workspace:
         source, draft, dest = self._source, self.draft, Path(self.draft.clone)
         found, notes = _to_carry(source, draft.start, self._listing.output())
+        if found.paths:
+            found = without_hidden(found, hidden_files(source.top, hide, ignored=False))
         base, own = draft.start, draft.own
         if found.paths:
             subject = carried_subject(draft.session) + "\n"
@@ -105,8 +107,9 @@ class Cloning:
         if base and base != draft.start:
             _check_out(dest, base).output()
         notes += _submodule_note(dest) + _filter_note(dest)
+        notes += carry_folders(Path(source.top), dest, carry)
         hidden, hide_notes = hide_paths(dest, hide)
-        notes += hide_notes + carry_folders(Path(source.top), dest, carry)
+        notes += hide_notes
         beside, unrecorded = carried(source, carry)
         notes += (f"{NO_RULE}: {unrecorded}",) if unrecorded else ()
         lean_on_inside_paths(source, self._git_dir)

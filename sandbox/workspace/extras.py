@@ -93,6 +93,14 @@ def tracked_matches(top: str | Path, patterns: Sequence[str]) -> tuple[bytes, ..
     return tuple(dict.fromkeys(lines(git(top, "ls-files", "-z", "--", *specs)))) if specs else ()
 
 
+def hidden_files(top: str | Path, patterns: Sequence[str], *, ignored: bool = True) -> frozenset[bytes]:
+    """Raw paths of files that a pattern hides, tracked or not; without `ignored`, none that git ignores."""
+    specs = [spec for pattern in patterns for spec in _pathspecs(pattern)]
+    rules = () if ignored else ("--exclude-standard",)
+    asked = ("ls-files", "-z", "--cached", "--others", *rules, "--", *specs)
+    return frozenset(lines(git(top, *asked))) if specs else frozenset()
+
+
 def skip_worktree(top: str | Path, paths: Sequence[bytes], env: Mapping[str, str] | None = None) -> None:
     """Let git see no change in tracked paths, whatever lies in the working tree."""
     listing = b"".join(path + b"\0" for path in paths)

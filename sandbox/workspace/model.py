@@ -43,7 +43,7 @@ class Workspace(msgspec.Struct, frozen=True, kw_only=True):
     `refs` are branches and tags as they were: full name to object id. `own` are the person's uncommitted
     files, those of earlier sessions that this one goes on from first; `unrecorded` says why they are not
     known in full. `committed` are the ids of their branches, tags, remote branches and HEAD at the start
-    (None: no record).
+    (None: no record). `hidden` are raw paths that are not to be seen, folders with a slash at their end.
     """
 
     session: str

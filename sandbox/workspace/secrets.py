@@ -39,17 +39,24 @@ _KEY_FILE = re.compile(rb".*\.(?:pem|key)", re.S)
 _PUBLIC_PEM = re.compile(rb"-----BEGIN (?:CERTIFICATE|PUBLIC KEY|RSA PUBLIC KEY|X509 CRL|DH PARAMETERS)-----")
 _FOLDERS: tuple[bytes, ...] = (b".secrets/", b".ssh/", b".aws/credentials", b".kube/config", b".gnupg/")
 _FOLDER_FILES: tuple[bytes, ...] = (b".docker/config.json", b".cargo/credentials", b".gem/credentials")
+_FOLDER = re.compile(b"|".join(re.escape(b"/" + folder) for folder in _FOLDERS + _FOLDER_FILES))
 
 
 def secret_name(path: bytes, head: bytes | None = None) -> str | None:
     """Why the path looks like a secret by its name, or None. `head` is its beginning, where known."""
     whole = b"/" + path.lower()
     name = whole.rpartition(b"/")[2]
-    if _EXAMPLE.fullmatch(name) or (name.endswith(b".pub") and name != b".pub"):
+    why = _named_so(whole, name, head)
+    # Asked last: most names are of no shape at all, and there may be very many.
+    if why is None or _EXAMPLE.fullmatch(name) or (name.endswith(b".pub") and name != b".pub"):
         return None
+    return why
+
+
+def _named_so(whole: bytes, name: bytes, head: bytes | None) -> str | None:
     if name in _EXACT_NAMES:
         return "credential file"
-    if any(b"/" + folder in whole for folder in _FOLDERS + _FOLDER_FILES):
+    if _FOLDER.search(whole):
         return "credential folder"
     if _KEY_FILE.fullmatch(name):
         return None if head is not None and not _holds_key(head) else "private key"

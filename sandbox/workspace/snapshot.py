@@ -46,8 +46,8 @@ def snapshot(
     changed = lines(box.git("diff-files", "-z", "--name-only", "--ignore-submodules=all"))
     untracked = lines(box.git("ls-files", "-z", "--others", "--exclude-standard")) + _staged(workspace, box)
     nested = tuple(path for path in untracked if path.endswith(b"/"))
-    hidden = set(workspace.hidden)
-    paths = dict.fromkeys(p for p in changed + untracked if p not in hidden and not p.endswith(b"/"))
+    paths = dict.fromkeys(p for p in changed + untracked if not p.endswith(b"/"))
+    paths = _without_hidden(workspace, paths)
     left = [path for path in paths if path.rpartition(b"/")[2].lower() == leave]
     kept, skipped = without_secrets(Path(workspace.clone), [path for path in paths if path not in left])
     skipped += [Skipped(path=path, reason="refused by git's own check") for path in left]
@@ -65,6 +65,12 @@ def snapshot(
         nested=nested,
         notes=notes,
     )
+
+
+def _without_hidden(workspace: Workspace, paths: dict[bytes, None]) -> dict[bytes, None]:
+    hidden = frozenset(workspace.hidden)
+    folders = tuple(path for path in hidden if path.endswith(b"/"))
+    return {path: None for path in paths if path not in hidden and not path.startswith(folders)}
 
 
 def _read_first(box: Box, parents: Sequence[str | None]) -> str | None:
