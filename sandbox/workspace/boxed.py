@@ -66,7 +66,7 @@ class Box(msgspec.Struct, frozen=True, kw_only=True):
         limit: int = OUTPUT_LIMIT,
     ) -> bytes:
         """Run git on `git_dir` inside; its output. Raises GitError."""
-        done = self.run(["git", *SAFE, *_BELIEVE, *args], stdin=stdin, env=env, timeout=timeout, limit=limit)
+        done = self.run(git_argv(*args), stdin=stdin, env=env, timeout=timeout, limit=limit)
         if done.returncode != 0:
             raise GitError(args[0], done.returncode, done.stderr)
         return done.stdout
@@ -77,6 +77,11 @@ class Box(msgspec.Struct, frozen=True, kw_only=True):
             return self.git(*args, stdin=stdin, env=env)
         except GitError:
             return None
+
+
+def git_argv(*args: str) -> list[str]:
+    """git with what must hold in every call on an agent's files."""
+    return ["git", *SAFE, *_BELIEVE, *args]
 
 
 def upload_pack(folder: Path, ro: tuple[str, ...]) -> str:

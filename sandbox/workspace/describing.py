@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 
 from sandbox.workspace.boxed import Box
-from sandbox.workspace.evidence import EMPTY_TREE, commits, diffstat
+from sandbox.workspace.evidence import EMPTY_TREE, MOST_COMMITS, diffstat
 from sandbox.workspace.git import lines, text
-from sandbox.workspace.held import Command, HeldRef
-from sandbox.workspace.model import Commit, Workspace
+from sandbox.workspace.held import Command, HeldRef, SentCommit
+from sandbox.workspace.model import Workspace
+from sandbox.workspace.sentlog import count, sent_commits, tags
 
 _MOST_BASES = 2000  # ids given to one merge-base, as arguments
 
@@ -26,24 +27,29 @@ def present(box: Box, oids: Sequence[str]) -> set[str]:
 def describe(box: Box, command: Command, here: set[str], workspace: Workspace) -> HeldRef:
     """The evidence of one ref. `here` are the ids of the remote that `box` has."""
     notes: list[str] = []
-    log: tuple[Commit, ...] = ()
-    stat = ""
-    ancestor = _is_ancestor(box, command, here)
+    log: list[SentCommit] = []
+    stat, more = "", 0
     if exists(command.old) and command.old not in here:
         notes.append("what the remote has there now is not known here")
     bounds = span(box, command, here, workspace)
+    found, target = tags(box, command.new) if exists(command.new) else ((), "")
     if bounds is not None:
         behind = [command.old] if exists(command.old) and command.old in here else sorted(here)
-        log = tuple(commits(box, [command.new], behind))
+        log = sent_commits(box, [command.new], behind, MOST_COMMITS)
+        if len(log) == MOST_COMMITS:
+            more = count(box, [command.new], behind) - len(log)
         stat = diffstat(box, *bounds)
     elif exists(command.new):
-        notes.append("it points at something that is no commit")
+        kind, size = (text(box.git("cat-file", asked, target)) for asked in ("-t", "-s"))
+        notes.append(f"it points at a {kind} of {size} bytes, no commit")
     return HeldRef(
         old=command.old,
         new=command.new,
         ref=command.ref,
-        is_ancestor=ancestor,
-        log=log,
+        is_ancestor=_is_ancestor(box, command, here),
+        log=tuple(log),
+        more=more,
+        tags=found,
         diffstat=stat,
         notes=tuple(notes),
     )

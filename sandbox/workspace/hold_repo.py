@@ -17,18 +17,17 @@ import msgspec
 from sandbox.saferead import list_files, read_file
 from sandbox.workspace.boxed import Box
 from sandbox.workspace.choosing import is_oid, ref_problem
-from sandbox.workspace.describing import describe, exists, present, span
-from sandbox.workspace.evidence import PLAIN
+from sandbox.workspace.describing import describe, exists, present
 from sandbox.workspace.git import GitError, git, lines
 from sandbox.workspace.held import Command, HeldPush, HeldRef, PushRefused
 from sandbox.workspace.importing import LARGEST_PACK, bare, import_objects
 from sandbox.workspace.model import Workspace
 from sandbox.workspace.ownfiles import in_push
 from sandbox.workspace.scanning import Scan, join, scan_range
+from sandbox.workspace.showing import write
 
 __all__ = ["Command", "HeldPush", "HeldRef", "PushRefused", "receive"]
 
-LARGEST_DIFF = 4 << 20  # bytes that are kept
 MOST_COMMANDS = 200
 _LARGEST_INDEX = 256 << 20  # bytes
 _DIFF_FILE = "sekisho.diff"
@@ -108,7 +107,8 @@ class _Reception:
         box = Box(git_dir=str(self.dest), ro=(str(self.dest), *self.workspace.object_folders))
         here = present(box, [*old, *self.known])
         refs = tuple(describe(box, command, here, self.workspace) for command in commands)
-        cut = self._write_diff(box, commands, here)
+        with open(self.dest / _DIFF_FILE, "xb") as file:
+            cut = write(box, file, commands, here, self.workspace)
         secrets = join(scan_range(box, new, sorted(here)), self._scan_rest(box, oids))
         return HeldPush(
             git_dir=str(self.dest),
@@ -201,22 +201,6 @@ class _Reception:
         rest = sorted(set(oids) - present(box, oids))
         visible = (*self.workspace.object_folders, self.quarantine.git_dir)
         return scan_range(Box(git_dir=self.quarantine.git_dir, ro=visible), (), (), rest)
-
-    def _write_diff(self, box: Box, commands: Sequence[Command], here: set[str]) -> bool:
-        cut = False
-        left = LARGEST_DIFF
-        with open(self.dest / _DIFF_FILE, "xb") as file:
-            for command in commands:
-                bounds = span(box, command, here, self.workspace)
-                if bounds is None:
-                    continue
-                try:
-                    piece = box.git("diff", *PLAIN, *bounds, limit=max(left, 1))
-                except GitError as error:
-                    piece, cut = f"(not shown in full: {error})\n".encode(), True
-                file.write(b"# " + os.fsencode(command.ref) + b"\n" + piece)
-                left -= len(piece)
-        return cut
 
 
 def _head(path: Path) -> bytes:

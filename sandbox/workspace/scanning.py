@@ -58,7 +58,7 @@ def scan_range(box: Box, tips: Sequence[str], known: Sequence[str], loose: Seque
         if place.path and (rule := secret_name(place.path))
     ]
     named = {(finding.commit, finding.path) for finding in findings}
-    for oid, content in _contents(box, list(places), notes):
+    for oid, content in contents(box, list(places), notes):
         place = places[oid]
         if (place.commit, place.path) in named and secret_name(place.path, content[:65536]) is None:
             findings = [f for f in findings if (f.commit, f.path) != (place.commit, place.path)]
@@ -147,7 +147,8 @@ def _add_tags(box: Box, tip: str, places: dict[str, _Place]) -> None:
         tip = content.partition(b"\n")[0].removeprefix(b"object ").decode("ascii", "replace")
 
 
-def _contents(box: Box, oids: list[str], notes: list[str]) -> Iterator[tuple[str, bytes]]:
+def contents(box: Box, oids: list[str], notes: list[str]) -> Iterator[tuple[str, bytes]]:
+    """Each blob, commit and tag of `oids` as it is stored, within limits: `notes` say what was not read."""
     total = 0
     batch: list[str] = []
     size_of_batch = 0

@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Sequence
 from typing import Any
 
-from sandbox.workspace.hold_repo import HeldPush, HeldRef
+from sandbox.workspace.held import HeldPush, HeldRef, SentCommit
 from sandbox.workspace.scanning import Finding
 from sekisho.core.action import Action, Credential, Reach, Stakes
 from sekisho.core.verdict import Decision
@@ -17,6 +17,9 @@ from sekisho.sending.artifact import HttpAct
 OWN = "own_files"
 OWN_SHOWN = 20  # names of the person's own files
 BODY_SHOWN = 64 * 1024  # bytes of a body that are shown; the digest covers all of it
+PUSH_SHOWN = 256 * 1024  # characters of commits and tags
+SUBJECT_SHOWN = 1000  # bytes
+PATHS_SHOWN = 20  # of each commit
 
 # By the code of what held it: what does more than an approval.
 _BETTER = {
@@ -86,9 +89,11 @@ def of_push(
     if not certain:
         told.append("the remote could not be read: left out below is only what was last seen of it")
     remote = str(decision.action.detail["remote"])
+    room = _Room()
+    changes = [_ref_text(ref, room) for ref in held.refs]
     return {
         **base(decision, **texts),
-        "changes": "\n".join([*map(_ref_text, held.refs), *map(_option_text, options)]),
+        "changes": "\n".join([*changes, *map(_option_text, options)]),
         OWN: [_path(path) for path in held.own],
         "diff": diff,
         "diff_cut": held.diff_cut,
@@ -99,10 +104,49 @@ def of_push(
     }
 
 
-def _ref_text(ref: HeldRef) -> str:
-    commits = [f"  {c.oid[:12]} {c.subject.decode('utf-8', 'backslashreplace')}" for c in ref.log]
-    lines = [f"{ref.ref}: {_movement(ref)}", *commits]
+class _Room:
+    """What of a push is shown beside its decision is bounded; the rest is where --diff looks."""
+
+    def __init__(self) -> None:
+        self._left = PUSH_SHOWN
+
+    def take(self, text: str, instead: str) -> str:
+        if len(text) > self._left:
+            return instead
+        self._left -= len(text)
+        return text
+
+
+def _ref_text(ref: HeldRef, room: _Room) -> str:
+    lines = [f"{ref.ref}: {_movement(ref)}"]
+    unseen = "  an annotated tag (--diff shows it)"
+    lines += [room.take(_deeper("annotated tag:", tag), unseen) for tag in ref.tags]
+    told = [_commit_text(commit, room) for commit in ref.log]
+    lines += filter(None, told)
+    if untold := told.count(""):
+        lines.append(f"  and {untold} commits that only --diff lists")
+    if ref.more:
+        lines.append(f"  and {ref.more} older commits")
     return "\n".join([*lines, *ref.notes, ref.diffstat])
+
+
+def _commit_text(commit: SentCommit, room: _Room) -> str:
+    head = f"  {commit.oid[:12]} {_path(commit.subject[:SUBJECT_SHOWN])}"
+    if (shown := room.take(head, "")) == "":
+        return ""
+    details = []
+    if commit.message.strip() != commit.subject.strip():
+        details.append(_deeper("  the whole message:", commit.message))
+    details += [f"      {_path(path)}" for path in commit.paths[:PATHS_SHOWN]]
+    if more := len(commit.paths[PATHS_SHOWN:]) + commit.more_paths:
+        details.append(f"      and {more} more paths")
+    return "\n".join(
+        [shown, room.take("\n".join(details), "      (--diff shows its message and paths)")]
+    ).rstrip()
+
+
+def _deeper(title: str, text: bytes) -> str:
+    return "\n".join([f"  {title}", *(f"      | {line}" for line in _path(text).rstrip("\n").split("\n"))])
 
 
 def _own_files(paths: Sequence[bytes]) -> str:

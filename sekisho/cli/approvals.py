@@ -78,7 +78,7 @@ def list_holds(
 @app.command()
 def show(
     hold_id: ShownId = None,
-    diff: Annotated[bool, typer.Option("--diff", help="Print the whole diff of a push.")] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Print all that a push sends.")] = False,
     json: Json = False,
 ) -> None:
     """Show one hold with everything you need to decide."""

@@ -66,10 +66,17 @@ def show_hold(hold: Hold) -> None:
 
 
 def show_diff(store: Store, hold: Hold) -> None:
-    """The whole diff of a push. Raises Trouble for what has none."""
+    """All that a push sends, within bounds. Raises Trouble for what has none."""
     if "diff" not in hold.evidence:
         raise Trouble(f"{hold.id} has no diff", instead="its changes are shown above")
-    heading("diff" + (" (cut at its limit)" if hold.evidence.get("diff_cut") else ""))
+    heading(
+        "diff"
+        + (
+            " (not all that is sent can be shown; what is missing is named)"
+            if hold.evidence.get("diff_cut")
+            else ""
+        )
+    )
     block(store.blobs.read(hold.evidence["diff"]).decode("utf-8", "replace"))
 
 

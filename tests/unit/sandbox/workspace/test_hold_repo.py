@@ -183,7 +183,8 @@ def test_commits_of_the_person_that_the_remote_lacks_are_in_the_diff(pusher: Pus
 def test_tag_of_a_blob_is_held(pusher: Pusher) -> None:
     blob = pusher.agent.git_bytes("hash-object", "-w", "--stdin", stdin=GITHUB.encode()).decode().strip()
     held = pusher.push(Update(ZERO, blob, "refs/tags/blob"))
-    assert held.refs[0].notes == ("it points at something that is no commit",)
+    assert held.refs[0].notes == ("it points at a blob of 40 bytes, no commit",)
+    assert GITHUB.encode() in Path(held.diff).read_bytes()
     assert [finding.rule for finding in held.secrets.findings] == ["GitHub token"]
 
 
