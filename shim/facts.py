@@ -92,7 +92,7 @@ class WorkingFiles:
             return {}
 
     def _own_config(self, folder: str) -> tuple[Path, ...]:
-        git = _git_folder(_root_of(folder))
+        git = _found_from(folder)
         if git is None:
             return ()
         common = git / "commondir"
@@ -121,6 +121,16 @@ def _root_of(folder: str) -> str | None:
     for parent in (Path(folder), *Path(folder).parents):
         if os.path.lexists(parent / ".git"):
             return str(parent)
+    return None
+
+
+def _found_from(folder: str) -> Path | None:
+    """The git folder that git comes upon, which may be a folder of tracked files that looks like one."""
+    for parent in (Path(folder), *Path(folder).parents):
+        if os.path.lexists(parent / ".git"):
+            return _git_folder(str(parent))
+        if os.path.lexists(parent / "HEAD") and (parent / "objects").is_dir() and (parent / "refs").is_dir():
+            return parent
     return None
 
 

@@ -109,6 +109,19 @@ def test_hostile_settings_are_pairs_or_nothing(text: str) -> None:
     assert all("." in key for key, _ in settings(text))
 
 
+@needs("git")
+def test_settings_are_those_of_the_repository_that_git_comes_upon(tree: Path) -> None:
+    docs = tree / "docs"
+    for name in ("objects", "refs", "deep"):
+        (docs / name).mkdir(parents=True)
+    (docs / "HEAD").write_text("ref: refs/heads/main\n")
+    (docs / "config").write_text("[alias]\n\tship = push\n")
+    for folder in (docs, docs / "deep"):
+        assert git(folder, "config", "alias.ship").strip() == "push"
+        assert WorkingFiles(str(tree)).git_config(str(folder)) == (("alias.ship", "push"),)
+    assert ("alias.ship", "push") not in WorkingFiles(str(tree)).git_config(str(tree / "a"))
+
+
 def test_nothing_that_could_block_is_opened(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     os.mkfifo(tmp_path / ".git" / "index")
