@@ -94,7 +94,8 @@ def _git() -> Check:
         name="git",
         ok=numbers >= OLDEST_GIT,
         detail=said.stdout.strip() or "git was not found",
-        instead="Install git 2.39.4 or newer: an older upload-pack runs what a clone configures.",
+        instead="Install git 2.39.4 or newer: an older upload-pack runs what a clone configures, and "
+        "one before 2.38 uses what looks like a repository among tracked files.",
     )
 
 
