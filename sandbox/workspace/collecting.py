@@ -195,8 +195,8 @@ class Collection:
     def _record(self, inbox: Path, taken: dict[str, str]) -> None:
         """Keep what the session made. Before the import: later the person's objects do not tell any more."""
         try:
-            keep(self.workspace, made(self._box(inbox), self.workspace, list(taken.values())))
-        except GitError as error:
+            keep(self.workspace, made(self._box(inbox), self.workspace, list(taken.values())), inbox)
+        except (GitError, msgspec.MsgspecError) as error:
             self.notes.append(f'pushes of these results will not go by gate "auto": {error}')
 
     def _drop_stale(self, common: Path, taken: dict[str, str]) -> None:

@@ -6,7 +6,7 @@ Read before the agent starts: its own tree and repository are no witnesses.
 import hashlib
 import os
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from sandbox.saferead import read_file
@@ -18,6 +18,7 @@ from sandbox.workspace.source import Source
 _COMMITTED = ("refs/heads/", "refs/tags/", "refs/remotes/")
 MOST_FILES = 20_000
 MOST_BYTES = 256 << 20
+MOST_FILTERED = 500  # each is a run of the person's own filter, at worst
 NO_RULE = 'pushes of this session do not go by gate "auto"'  # beginning of a note that says why
 
 
@@ -36,25 +37,33 @@ def committed(source: Source) -> tuple[str, ...]:
 
 
 def _beside_commits(source: Source, changed: Iterable[bytes]) -> OwnFiles:
-    """Files of the whole tree that are not as the index has them: new, `changed`, ignored, nested ones, and
-    tracked ones that git is told not to look at. Raises TooMuch, OSError or GitError."""
+    """Files of the whole tree that do not lie there as they are committed: new, `changed`, ignored, nested
+    ones, tracked ones that git is told not to look at or that a filter made. Raises TooMuch, OSError or
+    GitError."""
     rows = lines(git(source.top, "ls-files", "-v", "-z"))
-    clean = {row[2:] for row in rows if row.startswith(b"H ")} - set(changed)
+    tracked = {row[2:] for row in rows if row.startswith(b"H ")} - set(changed)
+    clean = tracked - set(_with_filter(source, tracked))
     found = (path for path in below(source.top, b"") if path not in clean)
     return _digested(source, found)
 
 
-def _filtered(source: Source, own: OwnFiles) -> OwnFiles:
-    """Those of them that a filter changes, as it would store them. Raises GitError."""
-    asked = b"".join(path + b"\0" for path in own.files)
-    fields = git(source.top, "check-attr", "-z", "--stdin", "filter", stdin=asked).split(b"\0")
-    named = zip(fields[0::3], fields[2::3], strict=False)
-    paths = [path for path, value in named if value not in (b"unspecified", b"unset") and b"\n" not in path]
+def _filtered(source: Source, paths: Iterable[bytes]) -> OwnFiles:
+    """Those of them that a filter changes, as it would store them. Raises TooMuch or GitError."""
+    paths = _with_filter(source, paths)
     if not paths:
         return OwnFiles(commit="", start=source.head, files={})
-    stored = git(source.top, "hash-object", "--stdin-paths", stdin=b"".join(p + b"\n" for p in paths))
+    if len(paths) > MOST_FILTERED:
+        raise TooMuch
+    stored = git(source.top, "hash-object", "--stdin-paths", stdin=b"".join(_line(p) for p in paths))
     files = dict(zip(paths, stored.decode().split(), strict=True))
     return OwnFiles(commit="", start=source.head, files=files)
+
+
+def _with_filter(source: Source, paths: Iterable[bytes]) -> list[bytes]:
+    asked = b"".join(path + b"\0" for path in paths)
+    fields = git(source.top, "check-attr", "-z", "--stdin", "filter", stdin=asked).split(b"\0")
+    named = zip(fields[0::3], fields[2::3], strict=False)
+    return [path for path, value in named if value not in (b"unspecified", b"unset")]
 
 
 def carried(source: Source, patterns: Sequence[str]) -> tuple[tuple[OwnFiles, ...], str]:
@@ -70,14 +79,18 @@ def carried(source: Source, patterns: Sequence[str]) -> tuple[tuple[OwnFiles, ..
         return (), f"what `sandbox.carry` names could not be recorded ({error})"
 
 
-def in_place(source: Source, head: str | None, changed: Iterable[bytes]) -> tuple[tuple[OwnFiles, ...], str]:
+def in_place(
+    source: Source, head: str | None, changed: Collection[bytes]
+) -> tuple[tuple[OwnFiles, ...], str]:
     """What lies in the tree beside the commits, and why that is not known in full, or "". `head` is the
     commit that `changed` paths differ from."""
     if head != source.head:
         return (), "HEAD moved while the session began"
     try:
         own = _beside_commits(source, changed)
-        return tuple(one for one in (own, _filtered(source, own)) if one.files), ""
+        # Of ignored files nobody asked for what a filter makes of them: git never did.
+        stored = _filtered(source, own.files.keys() & set(changed))
+        return tuple(one for one in (own, stored) if one.files), ""
     except TooMuch as fault:
         return (), str(fault)
     except (GitError, OSError) as error:
@@ -124,6 +137,12 @@ def _content(top: str, path: bytes, left: int) -> bytes | None:
     if info.st_size > left:
         raise TooMuch
     return read_file(Path(top), path, limit=left)
+
+
+def _line(path: bytes) -> bytes:
+    """A path on git's standard input: quoted, as one may hold a newline."""
+    escaped = path.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n")
+    return b'"' + escaped + b'"\n'
 
 
 def blob_id(content: bytes, object_format: str) -> str:

@@ -1,10 +1,11 @@
 """Whose a blob in the person's object store is: theirs by a commit of theirs, an agent's by a record.
 
-A session's record is the blob `refs/sekisho/<session>/made`, written outside before its results are
-imported: afterwards the store no longer tells what was there before. It lives as long as its other refs.
+A session's record is the blob `refs/sekisho/<session>/made`, made outside before its results are imported,
+and imported with them: afterwards the store no longer tells what was there before.
 """
 
 from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
 
 import msgspec
 
@@ -50,12 +51,19 @@ def nobodys(workspace: Workspace, blobs: Collection[str], here: Collection[str])
     return left
 
 
-def keep(workspace: Workspace, made: Made) -> None:
-    """Write the session's record, unless there is one. Raises GitError."""
+def keep(workspace: Workspace, made: Made, inbox: Path) -> None:
+    """Add the session's record to a repository of ours, from which it is imported with the results.
+
+    Where there was one, only commits are added: what the store had not then it may have since. Raises
+    GitError, or MsgspecError for a record that cannot be read.
+    """
     ref = f"{workspace.namespace}/{RECORD}"
-    if attempt(workspace.common_dir, "rev-parse", "-q", "--verify", ref, env=_env(workspace)).returncode:
-        oid = _ask(workspace, "hash-object", "-w", "--stdin", stdin=msgspec.json.encode(made))
-        _ask(workspace, "update-ref", ref, oid.decode().strip(), "")
+    if attempt(workspace.common_dir, "rev-parse", "-q", "--verify", ref, env=_env(workspace)).returncode == 0:
+        before = msgspec.json.decode(_ask(workspace, "cat-file", "blob", ref), type=Made)
+        made = Made(commits=before.commits | made.commits, blobs=before.blobs)
+    env = {**OURS, "GIT_DIR": str(inbox)}
+    oid = git(inbox, "hash-object", "-w", "--stdin", env=env, stdin=msgspec.json.encode(made))
+    git(inbox, "update-ref", ref, oid.decode().strip(), env=env)
 
 
 def _env(workspace: Workspace) -> dict[str, str]:
