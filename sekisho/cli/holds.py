@@ -69,14 +69,8 @@ def show_diff(store: Store, hold: Hold) -> None:
     """All that a push sends, within bounds. Raises Trouble for what has none."""
     if "diff" not in hold.evidence:
         raise Trouble(f"{hold.id} has no diff", instead="its changes are shown above")
-    heading(
-        "diff"
-        + (
-            " (not all that is sent can be shown; what is missing is named)"
-            if hold.evidence.get("diff_cut")
-            else ""
-        )
-    )
+    left_out = " (not all that is sent can be shown; what is missing is named)"
+    heading("diff" + (left_out if hold.evidence.get("diff_cut") else ""))
     block(store.blobs.read(hold.evidence["diff"]).decode("utf-8", "replace"))
 
 

@@ -262,6 +262,27 @@ def test_the_history_of_another_remote_is_shown_scanned_and_sent_by_no_standing_
     assert seen[:12] in shown
 
 
+def test_all_that_is_sent_is_seen_before_it_is_approved(world: World) -> None:
+    session = world.run(
+        r"""
+        git fetch -q; git reset -q --hard origin/main
+        echo passing-content > passing.txt; git add -A; git commit -q -m "Tidy" -m "the body"
+        git rm -q passing.txt; printf 'with a null\0\n' > null.txt; git add -A; git commit -q -m "Tidy again"
+        git tag -a -m 'words of the tag' v7; blob=$(echo words-of-a-blob | git hash-object -w --stdin)
+        git push origin HEAD:refs/heads/seen v7 $blob:refs/tags/blob; echo $?
+        """
+    )
+    hold = world.hold(session)
+    brief = world.told("approvals", "show", str(hold["id"])).out
+    whole = world.told("approvals", "show", str(hold["id"]), "--diff").out
+    for words in ("the body", "A\tpassing.txt", "words of the tag", "it points at a blob of 16 bytes"):
+        assert words in brief
+    for words in ("passing-content", "text with 1 null bytes", "with a null<U+0000>", "words-of-a-blob"):
+        assert words in whole
+    world.approve(hold)
+    assert world.remote("refs/tags/blob") != ZERO
+
+
 def test_a_remote_by_ssh_is_told_at_the_start_and_where_git_calls_ssh(world: World) -> None:
     run_git("remote", "add", "by-ssh", "git@git.test:team/y.git", cwd=world.repository)
     session = world.run("git push by-ssh HEAD:refs/heads/x; echo $?; ssh git.test; echo $?")

@@ -4,7 +4,7 @@ import shlex
 
 import pytest
 
-from sandbox.workspace.hold_repo import HeldPush, HeldRef
+from sandbox.workspace.held import HeldPush, HeldRef, SentCommit
 from sandbox.workspace.scanning import Scan
 from sekisho.broker import evidence
 from sekisho.core.action import Action, Answers, Credential, Effect, Reach, Stakes
@@ -80,6 +80,58 @@ def test_what_happens_to_a_ref_is_said(old: str, new: str, ancestor: bool | None
     assert says in str(push_evidence(op, "refs/heads/a", old, new, ancestor)["changes"])
 
 
+def shown_of(ref: HeldRef) -> str:
+    detail = {
+        "remote": "https://git.test/x.git",
+        "refs": [{"op": "create", "ref": EVIL, "old": ZERO, "new": ONE}],
+    }
+    held = HeldPush(
+        git_dir="/g",
+        refs=(ref,),
+        objects=1,
+        size=2,
+        diff="/d",
+        diff_cut=False,
+        secrets=Scan(findings=(), complete=True),
+    )
+    return str(evidence.of_push(decision("git.push", detail=detail), held, "d" * 64, purpose="p")["changes"])
+
+
+def sent(message: bytes, **more: object) -> SentCommit:
+    fields: dict[str, object] = {
+        "oid": ONE,
+        "author": b"a",
+        "ref": "",
+        "subject": message.split(b"\n")[0],
+        **more,
+    }
+    return SentCommit(**fields, stored=b"tree t\n\n" + message)  # type: ignore[arg-type]
+
+
+def test_messages_tags_and_paths_are_shown_beside_the_commits() -> None:
+    log = (sent(b"Tidy\n\nthe body\n", paths=(b"A\tone", b"D\ttwo"), more_paths=7), sent(b"Short\n"))
+    shown = shown_of(
+        HeldRef(old=ZERO, new=ONE, ref=EVIL, is_ancestor=None, log=log, more=9, tags=(b"tag v1\n\nwords",))
+    )
+    assert "| the body" in shown
+    assert shown.count("the whole message") == 1
+    assert "A\tone" in shown
+    assert "and 7 more paths" in shown
+    assert "| words" in shown
+    assert "and 9 older commits" in shown
+
+
+def test_what_has_no_room_beside_the_commits_is_said() -> None:
+    log = (sent(b"Long\n\n" + b"x" * evidence.PUSH_SHOWN), *(sent(b"y" * 990) for _ in range(400)))
+    shown = shown_of(
+        HeldRef(old=ZERO, new=ONE, ref=EVIL, is_ancestor=None, log=log, tags=(b"t" * evidence.PUSH_SHOWN,))
+    )
+    assert "(--diff shows its message and paths)" in shown
+    assert "commits that only --diff lists" in shown
+    assert "an annotated tag (--diff shows it)" in shown
+    assert len(shown) < evidence.PUSH_SHOWN + 1000
+
+
 @pytest.mark.parametrize(
     ("answers", "says"),
     [
@@ -104,6 +156,22 @@ def test_a_long_body_is_cut_and_says_so() -> None:
     assert (shown["size"], shown["shown"]) == (1 << 20, evidence.BODY_SHOWN)
     assert shown["target"] == "https://a.test/x"
     assert "A: b" in shown["changes"]
+
+
+def test_a_remote_that_could_not_be_read_is_a_warning() -> None:
+    held = HeldPush(
+        git_dir="/g",
+        refs=(),
+        objects=0,
+        size=0,
+        diff="/d",
+        diff_cut=False,
+        secrets=Scan(findings=(), complete=True),
+    )
+    found = decision("git.push", detail={"remote": "https://git.test/x.git", "refs": []})
+    (warning,) = evidence.of_push(found, held, "d" * 64, certain=False, purpose="p")["warnings"]
+    assert "the remote could not be read" in warning
+    assert evidence.of_push(found, held, "d" * 64, purpose="p")["warnings"] == []
 
 
 def test_a_missing_purpose_is_said() -> None:
