@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from sekisho.core.action import SEVERITY, Action, Effect
+from shim.bash.effort import Effort
 from shim.bash.output import output
 from shim.bash.state import State
 from shim.bash.walk import Streams, Walker
@@ -21,19 +22,24 @@ _STANDARD = re.compile(
     r"/usr/lib(exec)?/git-core|(.*/)?(\.venv|venv|node_modules/\.bin|\.local|\.cargo|vendor)(/bin)?"
 )
 _PATTERN = re.compile(r"[*?]|\[.+\]")
+# Steps, beside what is spent on texts.
+_A_CALL, _A_WORD, _AN_EFFECT, _A_CATALOGUE = 30, 10, 15, 2000
 _WRAPPER_SCRIPTS = {"gradlew", "mvnw"}
 
 
 class Judge:
     """Collects the effects of one command line."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, effort: Effort | None = None) -> None:
+        """`effort` is what all of the look may cost, that of a short command without one."""
+        self.effort = Effort() if effort is None else effort
         self.context = context
         self.home = context.home
         self.actions: list[Action] = []
         self._depth = 0
 
     def note(self, action: Action) -> None:
+        self.effort.left -= _AN_EFFECT  # no more than that: what is known must be noted in any case
         self.actions.append(action)
 
     def worst(self) -> Action | None:
@@ -59,6 +65,8 @@ class Judge:
         self, walker: Walker, argv: list[str], state: State, stdin: str | None, *, heard: bool = True
     ) -> str | None:
         """`heard` tells whether anybody reads what it prints."""
+        self.effort.spend(_A_CALL + _A_WORD * len(argv))
+        self.effort.copy(sum(map(len, argv)))
         self._depth += 1
         if self._depth > 40:
             raise Unreadable("programs start each other without end")
@@ -84,7 +92,9 @@ class Judge:
         call.argv = [plain, *call.argv[1:]]
         environment_effects(call)
         printed = self._judge(call)
-        return output(call.argv, call.state, call.stdin) if printed is None and heard else printed
+        if printed is None and heard:
+            return output(call.argv, call.state, call.stdin, self.effort)
+        return printed
 
     def _judge(self, call: Call) -> str | None:
         special = handler(call.name)
@@ -106,6 +116,7 @@ class Judge:
         """A program named by a pathname pattern: every known tool it can stand for counts."""
         _folder, _, base = call.argv[0].rpartition("/")
         call.unknown(call.argv[0], "a pattern names the program", code="dynamic-command")
+        self.effort.spend(_A_CATALOGUE)
         for name in known_names(base)[:40]:
             call.runs([name, *call.argv[1:]], stdin=call.stdin)
         return HOLE

@@ -3,6 +3,7 @@
 import msgspec
 
 from sekisho.core.action import Action, Effect, Reach
+from shim.bash.effort import Effort
 from shim.bash.state import State
 from shim.bash.walk import Walker
 from shim.bash.words import Unreadable
@@ -40,7 +41,7 @@ def parts(command: tuple[str, ...] | str, context: Context) -> tuple[Action, ...
 
 def _judged(argv: tuple[str, ...], context: Context) -> tuple[Judge, str]:
     """What came of a look at a program's call, and why there could be none."""
-    judge = Judge(context)
+    judge = Judge(context, Effort(sum(map(len, argv))))
     state = initial_state(context)
     walker = Walker(judge)
     if "\0" in "".join(argv) or not argv:
@@ -55,7 +56,7 @@ def _judged(argv: tuple[str, ...], context: Context) -> tuple[Judge, str]:
 
 
 def _judged_shell(command: str, context: Context) -> tuple[Judge, str]:
-    judge = Judge(context)
+    judge = Judge(context, Effort(len(command)))
     if "\0" in command:
         return judge, "no such command line is possible"
     try:

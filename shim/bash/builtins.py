@@ -34,17 +34,18 @@ def declare(assignments: Sequence[Assignment], expander: Expander) -> None:
         if isinstance(value, tuple):
             items = tuple(expander.fields(value))
             start = before if isinstance(before, tuple) else ((before,) if before else ())
+            expander.effort.spend(len(start) // 4)
             variables[name] = start + items if assignment.append else items
         else:
             text = expander.one(value)
             if assignment.append and isinstance(before, tuple):
                 text = HOLE
-            variables[name] = str(before) + text if assignment.append else text
+            variables[name] = expander.bounded(str(before) + text) if assignment.append else text
 
 
-def _print(argv: list[str], state: State, io: "Streams") -> None:
+def _print(walker: "Walker", argv: list[str], state: State, io: "Streams") -> None:
     if io.out is not None:
-        io.out.append(output(argv, state, io.stdin))
+        walker.prints(output(argv, state, io.stdin, walker.effort), io)
 
 
 def _declare(walker: "Walker", argv: list[str], state: State, io: "Streams") -> list[State]:
@@ -53,7 +54,7 @@ def _declare(walker: "Walker", argv: list[str], state: State, io: "Streams") -> 
         match = re.fullmatch(r"([A-Za-z_]\w*)(\+?)=(.*)", word, re.DOTALL)
         if match:
             before = state.text(match[1]) or "" if match[2] else ""
-            state.variables[match[1]] = before + match[3]
+            state.variables[match[1]] = walker.printed([before, match[3]])
         elif HOLE in word:
             state.variables["PATH"] = state.variables.get("PATH", HOLE)
     if io.out is not None and any(word.startswith("-") for word in argv[1:]):
@@ -118,10 +119,12 @@ def _read(walker: "Walker", argv: list[str], state: State, io: "Streams") -> lis
     names, array = _read_names(argv)
     separators = state.text("IFS")
     lines = (io.stdin or HOLE).splitlines() or [""]
+    walker.effort.copy(len(io.stdin or ""))
     if len(lines) > _MAX_LINES:
         lines = [HOLE]
     states = []
     for line in lines:
+        walker.effort.spend(len(line) + 2 * state.weight() + len(names))
         one = state.copy()
         if separators and separators.strip():
             line = re.sub(f"[{re.escape(separators)}]", " ", line)
@@ -137,15 +140,16 @@ def _read(walker: "Walker", argv: list[str], state: State, io: "Streams") -> lis
 
 def _mapfile(walker: "Walker", argv: list[str], state: State, io: "Streams") -> list[State]:
     name = argv[-1] if len(argv) > 1 and not argv[-1].startswith("-") else "MAPFILE"
+    walker.effort.spend(len(io.stdin or ""))
     state.variables[name] = tuple((io.stdin or HOLE).splitlines()) or (HOLE,)
     return [state]
 
 
 def _printf(walker: "Walker", argv: list[str], state: State, io: "Streams") -> list[State]:
     if argv[1:2] == ["-v"] and len(argv) > 3:
-        state.variables[argv[2]] = printf(argv[3:])
+        state.variables[argv[2]] = printf(argv[3:], walker.effort)
     else:
-        _print(argv, state, io)
+        _print(walker, argv, state, io)
     return [state]
 
 
@@ -182,7 +186,7 @@ def _command(walker: "Walker", argv: list[str], state: State, io: "Streams") -> 
     rest = argv[1:]
     while rest and rest[0].startswith("-"):
         if any(letter in rest[0] for letter in "vV"):
-            _print(argv, state, io)
+            _print(walker, argv, state, io)
             return [state]
         rest = rest[1:]
     return walker.program(rest, state, io) if rest else [state]
@@ -201,6 +205,7 @@ def _set(walker: "Walker", argv: list[str], state: State, io: "Streams") -> list
 def _shift(walker: "Walker", argv: list[str], state: State, io: "Streams") -> list[State]:
     if state.positional is not None:
         count = int(argv[1]) if len(argv) > 1 and argv[1].isdigit() else 1
+        walker.effort.copy(len(state.positional))
         state.positional = state.positional[count:]
     return [state]
 
@@ -224,7 +229,7 @@ def _hash(walker: "Walker", argv: list[str], state: State, io: "Streams") -> lis
 
 
 def _nothing(walker: "Walker", argv: list[str], state: State, io: "Streams") -> list[State]:
-    _print(argv, state, io)
+    _print(walker, argv, state, io)
     return [state]
 
 

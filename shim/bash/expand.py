@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from shim.bash.effort import Effort
 from shim.bash.nodes import Arithmetic, Literal, Parameter, Part, Script, Substitution, Word
 from shim.bash.parser import operand
 from shim.bash.patterns import change_case, split_braces, substitute, substring, trim
@@ -14,40 +15,53 @@ _MAX_FIELDS = 2000
 
 
 class Expander:
-    """Expands words in a state. `run` walks a substitution and tells what it prints."""
+    """Expands words in a state. `run` walks a substitution and tells what it prints.
 
-    def __init__(self, state: State, run: Runner, home: str) -> None:
+    A value that grows beyond what `effort` has as its largest is not known, nor are the words beyond the
+    first thousands.
+    """
+
+    def __init__(self, state: State, run: Runner, home: str, effort: Effort) -> None:
         self.state = state
         self.run = run
         self.home = home
+        self.effort = effort
 
     def fields(self, words: tuple[Word, ...]) -> list[str]:
         out: list[str] = []
         for word in words:
             out.extend(self.field_list(word))
-        return out[:_MAX_FIELDS]
+            if len(out) > _MAX_FIELDS:
+                return [*out[:_MAX_FIELDS], WILD]
+        return out
 
     def field_list(self, word: Word) -> list[str]:
         """The arguments one word turns into."""
         out: list[str] = []
-        for atoms in split_braces(_atoms(word)):
+        words, more = split_braces(_atoms(word), self.effort)
+        for atoms in words:
             out.extend(self._split(_parts(atoms)))
-        return out
+        return [*out, WILD] if more else out
 
     def one(self, word: Word) -> str:
         """The word as a single text, as in an assignment or a redirect."""
-        text = ""
+        pieces: list[str] = []
         for position, part in enumerate(word.parts):
             value = self.value(part)
             if isinstance(value, tuple):
                 value = " ".join(value)
             if not position and value == "~" and isinstance(part, Literal) and not part.quoted:
                 value = self.home
-            text += value
-        return text.replace(WILD, HOLE)
+            pieces.append(value)
+        return self.bounded("".join(pieces).replace(WILD, HOLE))
+
+    def bounded(self, text: str) -> str:
+        """The text, paid for; a hole for one that is too large."""
+        self.effort.copy(len(text))
+        return text if len(text) <= self.effort.largest else HOLE
 
     def _split(self, parts: list[Part]) -> list[str]:
-        fields = _Fields(self.state.text("IFS"))
+        fields = _Fields(self.state.text("IFS"), self.effort)
         for position, part in enumerate(parts):
             value = self.value(part)
             quoted = getattr(part, "quoted", True)
@@ -65,7 +79,16 @@ class Expander:
     # -- single parts --------------------------------------------------------------------------
     def value(self, part: Part) -> Value:
         if isinstance(part, Literal):
+            self.effort.copy(len(part.text))
             return part.text
+        value = self._expanded(part)
+        if isinstance(value, str):
+            return self.bounded(value)
+        self.effort.spend(len(value))
+        self.effort.copy(sum(map(len, value)))
+        return value
+
+    def _expanded(self, part: Arithmetic | Substitution | Parameter) -> Value:
         if isinstance(part, Arithmetic):
             self.one(part.word)
             return part.word.src.strip() if part.word.src.strip().isdigit() else HOLE
@@ -80,9 +103,9 @@ class Expander:
         if part.operator in ("", "[") and not part.operand:
             return base
         if isinstance(base, tuple) and part.operator == ":":
-            return _slice(base, self.one(operand(part.operand, part.quoted)))
+            return _slice(base, self.one(self.operand(part.operand, part.quoted)))
         if isinstance(base, tuple):
-            return tuple(str(self.operate(part, item)) for item in base)
+            return tuple(self.bounded(self.operate(part, item)) for item in base)
         return self.operate(part, base)
 
     def base(self, part: Parameter) -> Value:
@@ -123,27 +146,31 @@ class Expander:
         value = self.state.variables.get(name)
         return HOLE if value is None else value
 
+    def operand(self, text: str, quoted: bool) -> Word:
+        return operand(text, quoted, self.effort)
+
     def operate(self, part: Parameter, value: str) -> str:
         operator, text = part.operator, part.operand
         if operator in (":-", "-", ":=", "=", ":+", "+", ":?", "?"):
             return self.defaulted(part, operator, value)
         if not known(value):
-            self.one(operand(text, part.quoted))  # what runs inside runs all the same
+            self.one(self.operand(text, part.quoted))  # what runs inside runs all the same
             return HOLE
         if operator in ("#", "##", "%", "%%"):
-            return trim(value, operator, self.one(operand(text, part.quoted)))
+            pattern = self.one(self.operand(text, part.quoted))
+            return trim(value, operator, pattern, self.effort) if known(pattern) else HOLE
         if operator in ("/", "//", "/#", "/%"):
             pattern, _, replacement = text.partition("/")
-            pattern, replacement = (self.one(operand(piece, False)) for piece in (pattern, replacement))
-            return substitute(value, operator, pattern, replacement) if known(pattern) else HOLE
+            pattern, replacement = (self.one(self.operand(piece, False)) for piece in (pattern, replacement))
+            return substitute(value, operator, pattern, replacement, self.effort) if known(pattern) else HOLE
         if operator in ("^", "^^", ",", ",,"):
             return change_case(value, operator) if not text else HOLE
         if operator == ":":
-            return substring(value, self.one(operand(text, part.quoted)))
+            return substring(value, self.one(self.operand(text, part.quoted)))
         return HOLE
 
     def defaulted(self, part: Parameter, operator: str, value: str) -> str:
-        other = self.one(operand(part.operand, part.quoted))
+        other = self.one(self.operand(part.operand, part.quoted))
         if "+" in operator:
             return HOLE if not known(value) else (other if value else "")
         if not known(value) or value:
@@ -165,17 +192,23 @@ def _slice(items: tuple[str, ...], text: str) -> Value:
 class _Fields:
     """Arguments being put together from the parts of a word."""
 
-    def __init__(self, separators: str | None) -> None:
+    def __init__(self, separators: str | None, effort: Effort) -> None:
         self.separators = " \t\n" if separators is None else separators
+        self.effort = effort
         self.out: list[str] = []
-        self.current: str | None = None
+        self.current: list[str] | None = None
 
     def add(self, text: str) -> None:
-        self.current = (self.current or "") + text
+        if self.current is None:
+            self.current = [text]
+        else:
+            self.current.append(text)
 
     def end(self) -> None:
         if self.current is not None:
-            whole = self.current
+            whole = self.current[0] if len(self.current) == 1 else "".join(self.current)
+            self.effort.copy(len(whole))
+            whole = whole if len(whole) <= self.effort.largest else HOLE
             self.out.append(WILD if whole == WILD else whole.replace(WILD, HOLE))
         self.current = None
 
@@ -197,6 +230,7 @@ class _Fields:
             self.end()
 
     def pieces(self, value: str) -> tuple[str, ...]:
+        self.effort.spend(len(value) // 2)
         blank = str.maketrans(dict.fromkeys(self.separators, " "))
         if set(self.separators) <= set(" \t\n"):
             return tuple(value.split()) if self.separators else (value,)

@@ -5,12 +5,16 @@ A program that computes (`rev`, `base64`, `cat file`) is not among them: its out
 
 import re
 
+from shim.bash.effort import Effort
 from shim.bash.state import State
 from shim.text import HOLE, known
 
 _ESCAPE = re.compile(r"\\(0[0-7]{0,3}|[0-7]{1,3}|x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|.)", re.DOTALL)
 _LETTERS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "v": "\v"}
-_CONVERSION = re.compile(r"%([-+ #0]*\d*(?:\.\d+)?)([sbqdicuxXofeEgG%])|%\((.*?)\)T")
+# Bounded, or text full of its beginnings would be looked at to the end from each; the rest is a bare `%`.
+_CONVERSION = re.compile(
+    r"%([-+ #0]{0,9}\d{0,9}(?:\.\d{1,9})?)([sbqdicuxXofeEgG%])|%\([^)]{0,99}\)T|%", re.DOTALL
+)
 _TEMPORARY = "/tmp/tmp.XXXXXXXXXX"
 
 
@@ -28,14 +32,18 @@ def unescape(text: str) -> str:
     return _ESCAPE.sub(one, text)
 
 
-def printf(arguments: list[str]) -> str:
-    """What `printf FORMAT ARGUMENT…` prints."""
+def printf(arguments: list[str], effort: Effort) -> str:
+    """What `printf FORMAT ARGUMENT…` prints; a hole where that is too much."""
     if not arguments or not known(arguments[0]):
         return HOLE
     form, rest, out = arguments[0], arguments[1:], ""
     while True:
         before = len(rest)
+        effort.copy(len(rest))
+        effort.spend(len(form))
         out += _format_once(form, rest)
+        if len(out) > effort.largest:
+            return HOLE
         if not rest or len(rest) == before:
             return out
 
@@ -56,30 +64,32 @@ def _format_once(form: str, rest: list[str]) -> str:
     return out + unescape(form[at:])
 
 
-def echo(arguments: list[str]) -> str:
+def echo(arguments: list[str], effort: Effort) -> str:
     """What `echo` prints (the bash built-in)."""
+    effort.copy(sum(map(len, arguments)) + len(arguments))
     newline, escapes = "\n", False
     while arguments and re.fullmatch(r"-[neE]+", arguments[0]):
         newline = "" if "n" in arguments[0] else newline
         escapes = escapes or "e" in arguments[0]
         arguments = arguments[1:]
     text = " ".join(arguments)
+    effort.spend(len(text) if escapes else 0)
     return (unescape(text) if escapes else text) + newline
 
 
-def output(argv: list[str], state: State, stdin: str | None) -> str:
+def output(argv: list[str], state: State, stdin: str | None, effort: Effort) -> str:
     """What a command prints; a hole where its arguments do not decide it."""
     name, rest = argv[0].rsplit("/", 1)[-1], argv[1:]
     if name in ("true", ":", "false", "cd", "mkdir", "touch", "rm", "cp", "mv", "chmod", "sleep", "export"):
         return ""
     if name == "echo":
-        return echo(rest)
+        return echo(rest, effort)
     if name == "printf":
-        return printf(rest)
+        return printf(rest, effort)
     if name == "pwd":
         return state.cwd + "\n"
     if name in ("cat", "tee"):
-        return _cat(rest if name == "cat" else [], state, stdin)
+        return _cat(rest if name == "cat" else [], state, stdin, effort)
     if name == "mktemp":
         return _mktemp(rest)
     return _of_names(name, rest)
@@ -104,14 +114,15 @@ def _of_text(name: str, rest: list[str]) -> str:
     return HOLE
 
 
-def _cat(rest: list[str], state: State, stdin: str | None) -> str:
-    text = ""
+def _cat(rest: list[str], state: State, stdin: str | None, effort: Effort) -> str:
+    texts: list[str] = []
     for path in [item for item in rest if not re.fullmatch(r"-[a-zA-Z]+", item)] or ["-"]:
         if path == "-":
-            text += HOLE if stdin is None else stdin
+            texts.append(HOLE if stdin is None else stdin)
         else:
-            text += state.written.get(state.resolve(path), HOLE)
-    return text
+            texts.append(state.written.get(state.resolve(path), HOLE))
+        effort.copy(len(texts[-1]))
+    return "".join(texts)
 
 
 def _mktemp(rest: list[str]) -> str:

@@ -6,6 +6,7 @@ Grammar: the bash reference manual, section "Shell Commands".
 import re
 from collections.abc import Callable
 
+from shim.bash.effort import Effort
 from shim.bash.nodes import (
     AndOr,
     Assignment,
@@ -36,32 +37,36 @@ from shim.bash.words import (
 
 MAX_TEXT = 200_000
 MAX_DEPTH = 40
+_A_COMMAND = 15  # steps
 _REDIRECT = re.compile(r"(\d+|\{\w+\})?(<<<|<<-|<<|<>|<&|>&|>>|>\||&>>|&>|<(?!\()|>(?!\())")
 _ASSIGN = re.compile(r"([A-Za-z_]\w*)(\+?=)")
 _INDEXED = re.compile(r"([A-Za-z_]\w*)\[")
 _EQUALS = re.compile(r"()(\+?=)")
+_BLANK = (" ", "\t", "\\", "#")
 _CLOSERS = {"then", "else", "elif", "fi", "do", "done", "esac", "}", "in"}
 _FUNCTION = re.compile(r"([^\s;&|<>()$`'\"\\={}]+)[ \t]*\([ \t]*\)")
 
 
-def parse(text: str, depth: int = 0) -> Script:
-    """The script in `text`."""
+def parse(text: str, depth: int = 0, effort: Effort | None = None) -> Script:
+    """The script in `text`; `effort` is what reading it may cost, the text's own without one."""
+    effort = Effort(len(text)) if effort is None else effort
+    effort.copy(len(text))
     if len(text) > MAX_TEXT or depth > MAX_DEPTH:
         raise Unreadable("too long or too deep to be read")
-    parser = _Parser(text, depth)
+    parser = _Parser(text, depth, effort)
     script = parser.script(frozenset())
     if parser.cursor.peek():
         raise Unreadable(f"unexpected {parser.cursor.peek()!r}")
     return script
 
 
-def _read(text: str, start: int, depth: int) -> tuple[Script, int]:
+def _read(text: str, start: int, depth: int, effort: Effort) -> tuple[Script, int]:
     """A nested script: the whole text, or from `start` to the closing bracket."""
     if start < 0:
-        return parse(text, depth), len(text)
+        return parse(text, depth, effort), len(text)
     if depth > MAX_DEPTH:
         raise Unreadable("too deep to be read")
-    parser = _Parser(text, depth)
+    parser = _Parser(text, depth, effort)
     parser.cursor.at = start
     script = parser.script(frozenset())
     if parser.cursor.peek() != ")":
@@ -70,9 +75,9 @@ def _read(text: str, start: int, depth: int) -> tuple[Script, int]:
 
 
 class _Parser:
-    def __init__(self, text: str, depth: int) -> None:
+    def __init__(self, text: str, depth: int, effort: Effort) -> None:
         self.depth = depth
-        self.cursor = Cursor(text, lambda inner, start: _read(inner, start, depth + 1))
+        self.cursor = Cursor(text, lambda inner, start: _read(inner, start, depth + 1, effort), effort)
         self.heredocs: list[tuple[Word, bool, list[Word]]] = []
 
     # -- lists ---------------------------------------------------------------------------------
@@ -144,6 +149,7 @@ class _Parser:
 
     # -- commands ------------------------------------------------------------------------------
     def command(self, closers: frozenset[str]) -> Command:
+        self.cursor.effort.spend(_A_COMMAND)
         self.spaces()
         keyword = self.keyword()
         compounds: dict[str, Callable[[], Command]] = {
@@ -416,6 +422,9 @@ class _Parser:
     def spaces(self) -> None:
         """Blanks, continued lines and comments."""
         text = self.cursor.text
+        if self.cursor.peek() not in _BLANK:
+            return
+        start = self.cursor.at
         while True:
             if self.cursor.peek() in (" ", "\t") and self.cursor.peek():
                 self.cursor.at += 1
@@ -427,6 +436,7 @@ class _Parser:
                 end = text.find("\n", self.cursor.at)
                 self.cursor.at = len(text) if end < 0 else end
             else:
+                self.cursor.effort.spend(self.cursor.at - start)
                 return
 
     def blank_lines(self) -> None:
@@ -456,13 +466,15 @@ class _Parser:
                 break
             lines.append(line + "\n")
         text = "".join(lines)
+        self.cursor.effort.spend(len(lines))
+        self.cursor.effort.copy(len(text))
         return Word((Literal(text, True),), text) if quoted else expandable(text, self.cursor)
 
 
 _DECLARE = {"export", "declare", "typeset", "local", "readonly"}
 
 
-def operand(text: str, quoted: bool) -> Word:
+def operand(text: str, quoted: bool, effort: Effort) -> Word:
     """What follows the operator of a `${…}`, as a word."""
-    cursor = _Parser(text, 0).cursor
+    cursor = _Parser(text, 0, effort).cursor
     return expandable(text, cursor) if quoted else whole_word(text, cursor)

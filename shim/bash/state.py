@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, replace
 from posixpath import normpath
 
+from shim.bash.effort import Effort
 from shim.bash.nodes import Command
 
 Value = str | tuple[str, ...]
@@ -37,6 +38,11 @@ class State:
             programs=dict(self.programs),
         )
 
+    def weight(self) -> int:
+        """Steps that a copy of it, or a comparison with another, costs."""
+        held = len(self.variables) + len(self.functions) + len(self.aliases)
+        return 2 + (held + len(self.written) + len(self.programs)) // 8
+
     def absorb(self, sub: "State") -> None:
         """Takes over what outlives a subshell: files and settings."""
         self.written.update(sub.written)
@@ -61,10 +67,11 @@ class State:
 MAX_STATES = 12
 
 
-def merged(states: list[State]) -> list[State]:
+def merged(states: list[State], effort: Effort) -> list[State]:
     """Without duplicates; past `MAX_STATES` the last ones are kept, being the furthest on."""
     distinct: list[State] = []
     for state in states:
+        effort.spend(state.weight() * len(distinct))
         if state not in distinct:
             distinct.append(state)
     return distinct[-MAX_STATES:]

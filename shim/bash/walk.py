@@ -1,10 +1,11 @@
 """Walks a script without running it: every branch counts, states fork where branches differ."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from shim.bash.builtins import BUILTINS, DECLARE, declare
+from shim.bash.effort import Effort
 from shim.bash.expand import Expander
 from shim.bash.nodes import (
     AndOr,
@@ -30,12 +31,14 @@ from shim.text import HOLE, WILD, known
 MAX_COMMANDS = 3000
 MAX_CALLS = 25
 MAX_ROUNDS = 60
+_A_COMMAND = 15  # steps
 
 
 class Commands(Protocol):
     """Who judges what the walk comes across."""
 
     home: str
+    effort: Effort
 
     def call(self, argv: Sequence[str], state: State, stdin: str | None, walker: "Walker") -> str | None:
         """A program would run. Returns what it prints, None if `output` is to tell."""
@@ -66,6 +69,13 @@ class Walker:
     substitutions: int = 0
     sinks: list[str] = field(default_factory=list)
 
+    @property
+    def effort(self) -> Effort:
+        return self.commands.effort
+
+    def merged(self, states: list[State]) -> list[State]:
+        return merged(states, self.effort)
+
     # -- lists -----------------------------------------------------------------------------------
     def text(self, text: str, states: list[State], io: Streams) -> list[State]:
         """Text that a shell would read as a script."""
@@ -75,7 +85,7 @@ class Walker:
         if self.depth > MAX_CALLS:
             raise Unreadable("nested too deeply")
         try:
-            return self.script(parse(text), states, io)
+            return self.script(parse(text, effort=self.effort), states, io)
         finally:
             self.depth -= 1
 
@@ -93,12 +103,12 @@ class Walker:
                 skipped += [state.copy() for state in live]
                 live = self.pipeline(pipeline, live, io)
             else:
-                failed = merged(skipped + _standing_in(live, before))
+                failed = self.merged(skipped + _standing_in(live, before))
                 live = live + self.pipeline(pipeline, [state.copy() for state in failed], io)
                 skipped = []
         if any(operator == "||" for operator, _ in item.rest):
             _either(io, printed)
-        return merged(skipped + live)
+        return self.merged(skipped + live)
 
     def pipeline(self, pipeline: Pipeline, states: list[State], io: Streams) -> list[State]:
         if len(pipeline.commands) == 1:
@@ -110,18 +120,19 @@ class Walker:
                 out: list[str] | None = io.out if last else []
                 for sub in self.command(command, state.copy(), Streams(text, out)):
                     state.absorb(sub)
-                text = "".join(out or ())
+                text = self.printed(out or [])
         return states
 
     def each(self, command: Command, states: list[State], io: Streams) -> list[State]:
         after: list[State] = []
         for state in states:
             after.extend(self.command(command, state, io))
-        return merged(after)
+        return self.merged(after)
 
     # -- commands --------------------------------------------------------------------------------
     def command(self, command: Command, state: State, io: Streams) -> list[State]:
         self.count += 1
+        self.effort.spend(_A_COMMAND + 2 * state.weight())
         if self.count > MAX_COMMANDS:
             raise Unreadable("too many commands")
         match command:
@@ -165,7 +176,7 @@ class Walker:
             closed = condition is None
             after += self.script(body, [one.copy() for one in states], io)
         _either(io, printed)
-        return merged(after if closed else states + after)
+        return self.merged(after if closed else states + after)
 
     def case(self, node: Case, state: State, io: Streams) -> list[State]:
         printed = len(io.out or ())
@@ -177,7 +188,7 @@ class Walker:
                 expander.one(pattern)
             after += self.script(body, [state.copy()], io)
         _either(io, printed)
-        return merged(after)
+        return self.merged(after)
 
     def loop(self, node: Loop, state: State, io: Streams) -> list[State]:
         printed = len(io.out or ())
@@ -200,11 +211,12 @@ class Walker:
             values = [*values[:MAX_ROUNDS], HOLE]
         states, seen = [state], list[State]()
         for value in values:
+            self.effort.spend(sum(one.weight() for one in states))
             for one in states:
                 one.variables[node.variable] = value.replace(WILD, HOLE)
             states = self.script(node.body, states, io)
             seen += [one.copy() for one in states]
-        return merged([*seen, *states]) if seen else states
+        return self.merged([*seen, *states]) if seen else states
 
     def repeat(self, node: Loop, states: list[State], io: Streams) -> list[State]:
         """Twice: what the first round sets, the second one meets."""
@@ -212,19 +224,25 @@ class Walker:
             if node.condition is not None:
                 states = self.script(node.condition, states, io)
             after = self.script(node.body, [one.copy() for one in states], io)
-            states = merged(states + after)
+            states = self.merged(states + after)
         return states
 
     # -- simple commands -------------------------------------------------------------------------
     def expander(self, state: State) -> Expander:
-        return Expander(state, self.substitute, self.commands.home)
+        return Expander(state, self.substitute, self.commands.home, self.effort)
+
+    def printed(self, out: list[str]) -> str:
+        """All that was printed; a hole where it is too much."""
+        size = sum(map(len, out))
+        self.effort.copy(size)
+        return "".join(out) if size <= self.effort.largest else HOLE
 
     def substitute(self, script: Script, state: State, kind: str) -> str:
         out: list[str] = []
         stdin = HOLE if kind == ">" else None
         for sub in self.script(script, [state.copy()], Streams(stdin, out)):
             state.absorb(sub)
-        text = "".join(out)
+        text = self.printed(out)
         if kind == "$":
             return text.rstrip("\n")
         self.substitutions += 1
@@ -304,8 +322,13 @@ class Walker:
             return builtin(self, argv, state, io)
         printed = self.commands.call(argv, state, io.stdin, self)
         if io.out is not None:
-            io.out.append(output(argv, state, io.stdin) if printed is None else printed)
+            self.prints(output(argv, state, io.stdin, self.effort) if printed is None else printed, io)
         return [state]
+
+    def prints(self, text: str, io: Streams) -> None:
+        if io.out is not None:
+            self.effort.copy(len(text))
+            io.out.append(text if len(text) <= self.effort.largest else HOLE)
 
     # -- redirects -------------------------------------------------------------------------------
     def redirected(
@@ -313,7 +336,7 @@ class Walker:
     ) -> tuple[Streams, "_Finish"]:
         """The streams after `redirects`, and what to do once the command has printed."""
         stdin, out = io.stdin, io.out
-        finish = _Finish()
+        finish = _Finish(self.printed)
         for redirect in redirects:
             if redirect.operator in ("<<", "<<-", "<<<"):
                 stdin = "".join(expander.one(word) for word in redirect.texts)
@@ -343,7 +366,8 @@ class Walker:
 class _Finish:
     """Notes, after a command, what its redirects left in files."""
 
-    def __init__(self) -> None:
+    def __init__(self, printed: Callable[[list[str]], str]) -> None:
+        self.printed = printed
         self.path = ""
         self.append = False
         self.out: list[str] = []
@@ -355,7 +379,7 @@ class _Finish:
         for state in states:
             if self.path and not self.path.startswith("/dev/"):
                 before = state.written.get(self.path, HOLE) if self.append else ""
-                state.written[self.path] = before + "".join(self.out)
+                state.written[self.path] = self.printed([before, *self.out])
 
 
 def _either(io: Streams, printed: int) -> None:

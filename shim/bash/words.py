@@ -6,6 +6,8 @@ Grammar: the bash reference manual, sections "Quoting" and "Shell Expansions".
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from shim.bash.effort import Effort
+from shim.bash.effort import Unreadable as Unreadable
 from shim.bash.nodes import Arithmetic, Literal, Parameter, Part, Script, Substitution, Word
 
 METACHARACTERS = " \t\n;&|<>()"
@@ -26,10 +28,6 @@ _SIMPLE_ESCAPES = {
 _DIGITS = {"x": (2, 16), "u": (4, 16), "U": (8, 16)}
 
 
-class Unreadable(ValueError):
-    """The text is not bash, or is bash that is not read here: its effect is unknown."""
-
-
 @dataclass
 class Cursor:
     """A place in the text. The parser sets `read`: (text, start) -> (script, where its `)` stands).
@@ -39,6 +37,7 @@ class Cursor:
 
     text: str
     read: Callable[[str, int], tuple[Script, int]]
+    effort: Effort
     at: int = 0
 
     def peek(self, count: int = 1) -> str:
@@ -49,6 +48,9 @@ class Cursor:
         if not char:
             raise Unreadable("the text ends inside a word")
         self.at += 1
+        self.effort.left -= 1  # as spend(1), for each character there is
+        if self.effort.left < 0:
+            self.effort.spend(0)
         return char
 
 
@@ -63,7 +65,7 @@ def read_word(cursor: Cursor, stop: str = METACHARACTERS) -> Word:
 
 def whole_word(text: str, outer: Cursor) -> Word:
     """All of `text` as one word."""
-    return read_word(Cursor(text, outer.read), stop="")
+    return read_word(Cursor(text, outer.read, outer.effort), stop="")
 
 
 def _substitutes(cursor: Cursor) -> bool:
@@ -202,7 +204,7 @@ def doubly_bracketed(cursor: Cursor) -> Word | None:
 
 def expandable(text: str, outer: Cursor) -> Word:
     """Text in which only expansions count, as in a heredoc or an arithmetic expression."""
-    return Word(tuple(double_quoted(Cursor(text, outer.read), "")), text)
+    return Word(tuple(double_quoted(Cursor(text, outer.read, outer.effort), "")), text)
 
 
 def balanced(cursor: Cursor, opening: str = "(", closing: str = ")") -> str:
@@ -230,7 +232,7 @@ def balanced(cursor: Cursor, opening: str = "(", closing: str = ")") -> str:
 def _braced(cursor: Cursor, quoted: bool) -> Parameter:
     """`${…}` after the brace."""
     inner = balanced(cursor, "{", "}")
-    sub = Cursor(inner, cursor.read)
+    sub = Cursor(inner, cursor.read, cursor.effort)
     length = inner.startswith("#") and len(inner) > 1
     indirect = inner.startswith("!") and len(inner) > 1
     sub.at = int(length or indirect)

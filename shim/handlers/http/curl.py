@@ -4,6 +4,7 @@ import re
 
 from sekisho.core.action import Effect
 from shim.address import authority, is_loopback_host
+from shim.bash.effort import Effort
 from shim.bash.patterns import split_braces
 from shim.call import Call
 from shim.grammar import table
@@ -142,7 +143,8 @@ def globbed(word: str, parsed: Parsed) -> list[str]:
         else word
     )
     atoms: list[object] = list(plain)
-    return ["".join(str(atom) for atom in atoms) for atoms in split_braces(atoms)][:50]
+    found, _more = split_braces(atoms, Effort(len(word)))
+    return ["".join(str(atom) for atom in atoms) for atoms in found][:50]
 
 
 def curl_method(parsed: Parsed) -> str:

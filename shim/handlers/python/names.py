@@ -58,8 +58,22 @@ class Names(ast.NodeVisitor):
             return self.dotted(node.left)
         return "?"
 
+    def visit(self, node: ast.AST) -> None:
+        self.call.judge.effort.spend(1)
+        super().visit(node)
+
     def value(self, node: ast.expr | None) -> Value:
-        """A text or a list of texts, as far as literals decide it."""
+        """A text or a list of texts, as far as literals decide it and it stays of a size that is of use."""
+        effort = self.call.judge.effort
+        value = self._value(node)
+        if isinstance(value, list):
+            effort.spend(len(value))
+            effort.copy(sum(map(len, value)))
+        elif value is not None:
+            effort.copy(len(value))
+        return HOLE if isinstance(value, str) and len(value) > effort.largest else value
+
+    def _value(self, node: ast.expr | None) -> Value:
         if isinstance(node, ast.Constant) and isinstance(node.value, (str, bytes)):
             return node.value if isinstance(node.value, str) else node.value.decode("latin-1")
         if isinstance(node, (ast.List, ast.Tuple)):
@@ -107,6 +121,7 @@ class Names(ast.NodeVisitor):
             if isinstance(base, str) and node.func.attr == "split" and not node.args:
                 return list(base.split())
             if isinstance(base, str) and node.func.attr == "join" and isinstance(first, list):
+                self.call.judge.effort.copy(len(base) * len(first))
                 return base.join(first)
         return HOLE if name.startswith("?") else None
 

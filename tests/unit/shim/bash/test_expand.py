@@ -4,6 +4,7 @@ import subprocess
 
 import pytest
 
+from shim.bash.effort import Effort
 from shim.bash.expand import Expander
 from shim.bash.nodes import Script, Simple
 from shim.bash.output import output, printf
@@ -53,7 +54,7 @@ def fields(text: str) -> list[str]:
     walker.and_or(setting, [state], Streams())
     simple = command.first.commands[0]
     assert isinstance(simple, Simple)
-    return Expander(state, Nobody(), "/home/agent").fields(simple.words[1:])
+    return Expander(state, Nobody(), "/home/agent", Effort()).fields(simple.words[1:])
 
 
 @needs("bash")
@@ -102,10 +103,10 @@ def test_printf_prints_what_bash_prints(arguments: list[str]) -> None:
     done = subprocess.run(
         ["bash", "-c", 'printf "$@"', "x", *arguments], capture_output=True, text=True, timeout=10, check=True
     )
-    assert printf(arguments) == done.stdout
+    assert printf(arguments, Effort()) == done.stdout
 
 
 def test_programs_that_compute_print_what_cannot_be_told() -> None:
     state = State(cwd="/w")
     for argv in (["base64", "-d"], ["rev"], ["cat", "f"], ["tr", "a", "b"], ["sed", "s/a/b/"]):
-        assert output(argv, state, "text") == HOLE
+        assert output(argv, state, "text", Effort()) == HOLE
