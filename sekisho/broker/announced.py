@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 
 from sekisho.broker import commands
 from sekisho.broker.callers import Callers, tell, tell_all
@@ -26,6 +27,7 @@ from shim.protocol import ABSENT, BROKEN, DENIED, HELD, Answer, Asked, Malformed
 from shim.suites import suite
 
 MOST_AT_ONCE = 128
+OBSERVED_AT_ONCE = 2
 # Gates about the command itself: no wire would hold it.
 HELD_HERE = ("command-rule", "tool-rule", "destructive")
 RUN = protocol.encode_answer(Run())
@@ -50,6 +52,8 @@ class Announcements:
         self._configs: Configs = {}
         self._loading: asyncio.Future[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
+        # Their own: what an agent has looked at must not fill the threads that answer writes.
+        self._observers = ThreadPoolExecutor(OBSERVED_AT_ONCE, "observing")
 
     def start(self, listener: socket.socket) -> Callers:
         """Begin to serve a listening Unix socket; to be called inside the loop."""
@@ -91,7 +95,7 @@ class Announcements:
         """Whether it ran tests, and was watched to its end."""
         if self._tests is None or suite(asked.argv) is None:
             return False
-        runner = await asyncio.to_thread(self._tests.runner, asked)
+        runner = await self._tests.runner(asked)
         if runner is None:
             return False
         reader, writer = await asyncio.open_unix_connection(sock=caller)
@@ -134,7 +138,8 @@ class Announcements:
         return await self._observed_beside(asked), None
 
     async def _observed_beside(self, asked: Asked) -> Action:
-        return await asyncio.to_thread(commands.observed, self._state, asked)
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._observers, commands.observed, self._state, asked)
 
     async def _decided(self, asked: Asked, decision: Decision) -> Answer:
         if decision.verdict is Verdict.DENY:

@@ -7,6 +7,7 @@ as the tests themselves are. The trees are noted here, outside of its reach.
 import asyncio
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
 
@@ -24,6 +25,8 @@ from shim import protocol
 from shim.protocol import Asked, Ended, Malformed, Watch
 
 BEFORE = 0.5  # seconds that tests wait for the note of their tree: the client takes an answer within one
+MOST = 64  # test runs watched at a time; beyond, they run unwatched and count for nothing
+AT_ONCE = 2  # whose trees are noted at a time
 _CHUNK = 1 << 16
 
 Take = Callable[[Asked], tuple[Checkpoint | None, str]]
@@ -36,16 +39,32 @@ class TestWatch:
 
     def __init__(self, door: Door, state: SessionState, take: Take) -> None:
         self._door, self._state, self._take = door, state, take
+        # Its own, so that no number of test runs keeps the answers to writes waiting.
+        self._workers = ThreadPoolExecutor(AT_ONCE, "tests")
+        self._watched = 0
 
-    def runner(self, asked: Asked) -> Runner | None:
-        """Who runs the tests of a command; None for any other command."""
-        return testrunners.runner(self._state, asked)
+    async def runner(self, asked: Asked) -> Runner | None:
+        """Who runs the tests of a command; None for any other command, and beyond the number of watches."""
+        if self._watched >= MOST:
+            return None
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._workers, testrunners.runner, self._state, asked)
 
     async def watch(
         self, asked: Asked, runner: Runner, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
         """Let the client run it, and put down how it ended. Raises OSError for a client that is gone."""
-        before = asyncio.create_task(asyncio.to_thread(self._tree, asked))
+        self._watched += 1
+        try:
+            await self._watch(asked, runner, reader, writer)
+        finally:
+            self._watched -= 1
+
+    async def _watch(
+        self, asked: Asked, runner: Runner, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        loop = asyncio.get_running_loop()
+        before = loop.run_in_executor(self._workers, self._tree, asked)
         await asyncio.wait({before}, timeout=BEFORE)
         started, clock = time.time(), time.monotonic()
         writer.write(protocol.encode_answer(Watch()))
@@ -53,7 +72,7 @@ class TestWatch:
         ended = await _report(reader)
         seconds = time.monotonic() - clock
         first = await before
-        await asyncio.to_thread(self._record, asked, runner, ended, first, started, seconds)
+        await loop.run_in_executor(self._workers, self._record, asked, runner, ended, first, started, seconds)
 
     def _tree(self, asked: Asked) -> str:
         made, _ = self._take(asked)
