@@ -4,6 +4,7 @@ Counts live in the gatekeeper's memory, one set a session. What is refused count
 client that keeps trying gets through again when its interval is over.
 """
 
+import re
 from collections import deque
 from collections.abc import Callable, Iterable
 from functools import lru_cache
@@ -24,7 +25,14 @@ from sekisho.core.units import render_rate
 from sekisho.core.verdict import Decision, Verdict
 
 REMEMBERED = 4096  # distinct texts of a session and host that count only once
-_NO_NEWS = frozenset({"host", "content-length", "date", "accept-encoding", "connection", "x-request-id"})
+ALL_DOMAINS = 16  # budgets that all domains have together
+# Values of these differ from request to request, or tell what the connection or the body tells anyhow.
+_NO_NEWS = {
+    "host": re.compile(r".*"),  # counted as the host
+    "content-length": re.compile(r"\d{1,10}"),
+    "accept-encoding": re.compile(r"(gzip|identity)"),
+    "connection": re.compile(r"(keep-alive|close)", re.IGNORECASE),
+}
 
 
 class Windows:
@@ -60,7 +68,9 @@ class Budgets:
     """Bytes that reads have sent to hosts that are not listed, by session and domain.
 
     Only what a host has not been sent before in the session counts: the same headers with every request
-    tell it nothing new. Hosts of one domain share a budget, or a wildcard name would have one a label.
+    tell it nothing new. A header is known by its name, its value and its place, so an order of known ones is
+    news. Hosts of one domain share a budget, or a wildcard name would have one a label; and all of them have
+    `ALL_DOMAINS` budgets together, for what a domain is cannot be told without a list of them.
     """
 
     def __init__(self) -> None:
@@ -69,25 +79,30 @@ class Budgets:
 
     def spend(self, session: str, request: Request, budget: int) -> int | None:
         """Count what a read sends; the bytes it would be beyond `budget` with earlier ones, or None."""
-        key = (session, domain(request.host))
+        key, everywhere = (session, domain(request.host)), (session, "")
         known = self._known.setdefault(key, set())
         news = [text for text in _texts(request) if hash(text) not in known]
-        spent = self._spent.get(key, 0) + (request.body_size or 0) + sum(map(len, news))
-        if spent > budget:
-            return spent - budget
-        self._spent[key] = spent
+        size = (request.body_size or 0) + sum(map(len, news))
+        spent, total = self._spent.get(key, 0) + size, self._spent.get(everywhere, 0) + size
+        over = max(spent - budget, total - ALL_DOMAINS * budget)
+        if over > 0:
+            return over
+        self._spent[key], self._spent[everywhere] = spent, total
         if len(known) < REMEMBERED:
             known.update(map(hash, news))
         return None
 
 
 def _texts(request: Request) -> list[str]:
-    return [request.host, request.path, *_values(headers.of(request.headers))]
+    return [request.host, request.path, *_lines(headers.of(request.headers))]
 
 
 @lru_cache(maxsize=headers.REMEMBERED)
-def _values(given: headers.Headers) -> tuple[str, ...]:
-    return tuple(value for name, value in given.pairs if name.lower() not in _NO_NEWS)
+def _lines(given: headers.Headers) -> tuple[str, ...]:
+    """Each header with its place; without those of a client's own whose value is as it has to be."""
+    named = ((name, value, _NO_NEWS.get(name.lower())) for name, value in given.pairs)
+    told = [(name, value) for name, value, usual in named if usual is None or not usual.fullmatch(value)]
+    return tuple(f"{place} {name}: {value}" for place, (name, value) in enumerate(told))
 
 
 @lru_cache(maxsize=4096)

@@ -1,5 +1,8 @@
 """Sliding windows of rules, and the budget of what reads may send to hosts that nobody listed."""
 
+import msgspec
+import pytest
+
 from netpolicy.known import is_known
 from netpolicy.request import Request
 from netpolicy.world import of_policy
@@ -86,6 +89,36 @@ def test_a_body_always_counts() -> None:
 def test_a_wildcard_domain_has_one_budget() -> None:
     budgets = Budgets()
     spent = [budgets.spend("s", _request(host=f"{'d' * 50}{n}.evil.test"), 1000) for n in range(40)]
+    assert spent[0] is None
+    assert spent[-1] is not None
+
+
+def _sent(*headers: tuple[str, str], host: str = "a.test") -> Request:
+    return msgspec.structs.replace(_request(host=host), headers=(("host", host), *headers))
+
+
+@pytest.mark.parametrize("name", ["X-Request-Id", "Accept-Encoding", "Date", "Connection", "Content-Length"])
+def test_no_header_carries_words_past_the_budget(name: str) -> None:
+    budgets = Budgets()
+    spent = [budgets.spend("s", _sent((name, f"{n} words " * 20)), 1000) for n in range(40)]
+    assert spent[-1] is not None
+
+
+def test_names_of_headers_count() -> None:
+    budgets = Budgets()
+    assert [budgets.spend("s", _sent((f"X-{n}-" + "w" * 90, "1")), 1000) for n in range(40)][-1] is not None
+
+
+def test_an_order_of_known_headers_counts() -> None:
+    budgets = Budgets()
+    values = [f"v{n}" for n in range(30)]
+    turned = ([(f"X-{n}", value) for n, value in enumerate(values[t:] + values[:t])] for t in range(30))
+    assert [budgets.spend("s", _sent(*pairs), 1000) for pairs in turned][-1] is not None
+
+
+def test_all_domains_together_have_a_bound() -> None:
+    budgets = Budgets()
+    spent = [budgets.spend("s", _request("/" + "x" * 900, host=f"{n}.w{n}.io"), 1000) for n in range(40)]
     assert spent[0] is None
     assert spent[-1] is not None
 
