@@ -133,6 +133,8 @@ def _revoke(path: Path) -> None:
     with opened() as store:
         was = store.trust.distrust(path, getpass.getuser())
     print(f"{path} is trusted no longer" if was else f"{path} was not trusted")
+    if was:
+        print("sessions that run keep the policy they started with, until they end")
 
 
 @app.command()

@@ -32,10 +32,18 @@ def fetch(secret: str) -> str:
     if kind == "env":
         if rest not in os.environ:
             raise CredentialError(f"the variable {rest} is not set where the gatekeeper was started")
-        return os.environ[rest]
+        return _one_line(os.environ[rest], f"the variable {rest}")
     if kind == "cmd":
-        return _ask(shlex.split(rest))
+        argv = shlex.split(rest)
+        return _one_line(_ask(argv), f"`{argv[0]}`")
     raise CredentialError(f"{kind}: is no way to fetch a credential")
+
+
+def _one_line(value: str, source: str) -> str:
+    """The value, if it can stand in a header (RFC 9110, 5.5): a line's end in it would begin another one."""
+    if any(mark in value for mark in "\r\n\0"):
+        raise CredentialError(f"what {source} holds is more than one line")
+    return value
 
 
 def _ask(argv: list[str]) -> str:
@@ -45,7 +53,10 @@ def _ask(argv: list[str]) -> str:
         raise CredentialError(f"`{argv[0]}` could not be asked: {type(error).__name__}") from error
     if done.returncode:
         raise CredentialError(f"`{argv[0]}` ended with status {done.returncode}")
-    return done.stdout.decode().strip()
+    try:
+        return done.stdout.decode().strip()
+    except UnicodeDecodeError:
+        raise CredentialError(f"`{argv[0]}` told what is not UTF-8") from None
 
 
 class Place(NamedTuple):

@@ -35,6 +35,17 @@ def test_a_variable_is_read_when_it_is_needed(monkeypatch: pytest.MonkeyPatch) -
     assert credentials.fetch("env:SOME_TOKEN") == "secret"
 
 
+@pytest.mark.parametrize("end", ["\\r\\n", "\\n", "\\r", "\\0"])
+def test_a_secret_never_begins_another_header(end: str) -> None:
+    with pytest.raises(CredentialError, match="more than one line"):
+        credentials.fetch(f"cmd:printf 'abc{end}X-Injected: yes'")
+
+
+def test_a_secret_that_is_no_text_is_an_error() -> None:
+    with pytest.raises(CredentialError, match="UTF-8"):
+        credentials.fetch("cmd:printf '\\377\\376'")
+
+
 def test_a_command_is_run_without_a_shell() -> None:
     assert credentials.fetch("cmd:printf %s '$(id);x'") == "$(id);x"
 
