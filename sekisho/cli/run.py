@@ -226,8 +226,8 @@ _GIT_SAYS = (
     ),
     (
         "cannot use bare repository",
-        "looks like a git repository, but has no .git; what a tree holds may look like one",
-        _ELSEWHERE,
+        "has no working tree: a bare repository, a repository's own folder, or files that look like one",
+        "go to its working tree, or make one with `git clone` and that folder",
     ),
     ("not a git repository", "is in no git repository", "go to a repository, or make one with `git init`"),
 )

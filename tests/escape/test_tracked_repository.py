@@ -69,7 +69,7 @@ def test_no_session_starts_there(docs: Path, ran: Path, tmp_path: Path, begin: o
 def test_run_refuses_with_a_reason(docs: Path, ran: Path) -> None:
     with pytest.raises(Trouble) as refused:
         top_level(docs)
-    assert "has no .git" in str(refused.value)
+    assert "files that look like one" in str(refused.value)
     assert not ran.exists()
 
 
