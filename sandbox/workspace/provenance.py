@@ -34,10 +34,11 @@ def stored(workspace: Workspace, oids: Iterable[str]) -> dict[str, bytes]:
 
 def nobodys(workspace: Workspace, blobs: Collection[str], here: Collection[str]) -> set[str]:
     """Those of the blobs in the person's store that neither an earlier session made nor a commit of theirs
-    brought, by the refs of the session's start. All of them where that cannot be read."""
+    brought, by the refs of the session's start. All of them where that cannot be read, and none of a session
+    without a record of its start, whose pushes are held as such."""
+    if not blobs or workspace.committed is None:
+        return set()
     left = set(blobs)
-    if not left or workspace.committed is None:
-        return left
     try:
         sessions = _records(workspace)
         left -= set().union(*(made.blobs for made in sessions.values() if made))

@@ -1,5 +1,6 @@
 """What the person had not committed leaves by no standing rule, whatever history an agent makes of it."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -180,6 +181,21 @@ exec {real} "$@"
     assert (tmp_path / "once").exists()
     held(world, session, world.remote("refs/heads/agent/x"))
     assert "not known in full: HEAD moved" in session.err
+
+
+def test_nothing_leaves_where_the_record_is_gone(world: World, standing: Path) -> None:
+    script = "echo up; read -r go; echo 1 > one; git add one; git commit -qm one"
+    order = f"{script}; git push origin HEAD:refs/heads/agent/x; echo pushed $?"
+    with world.running(order, "--policy", standing) as live:
+        assert live.says() == "up"
+        file = live.folder / "workspace.json"
+        record = json.loads(file.read_text())
+        assert record.pop("committed")
+        file.write_text(json.dumps(record))
+        live.tell("go")
+        session = live.end()
+    held(world, session, world.remote("refs/heads/agent/x"))
+    assert "no record of the session's start" in session.err
 
 
 # -- what is not theirs alone still goes -----------------------------------------------------------
