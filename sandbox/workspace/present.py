@@ -99,17 +99,22 @@ def in_place(
 
 def below(top: str, start: bytes) -> Iterator[bytes]:
     """Files and links at or below `start`, relative to `top`; no git folder."""
-    root = os.fsencode(top)
+    first = os.path.join(os.fsencode(top), start)
+    if not stat.S_ISDIR(os.lstat(first).st_mode):
+        yield start
+        return
     pending = [start]
     while pending:
         relative = pending.pop()
-        full = os.path.join(root, relative)
-        if relative and not stat.S_ISDIR(os.lstat(full).st_mode):
-            yield relative
-            continue
-        with os.scandir(full) as entries:
-            names = [entry.name for entry in entries if entry.name != b".git"]
-        pending += [os.path.join(relative, name) for name in sorted(names, reverse=True)]
+        prefix = relative + b"/" if relative else b""
+        with os.scandir(os.path.join(os.fsencode(top), relative)) as entries:
+            for entry in entries:
+                if entry.name == b".git":
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    pending.append(prefix + entry.name)
+                else:
+                    yield prefix + entry.name
 
 
 def _digested(source: Source, paths: Iterable[bytes]) -> OwnFiles:
