@@ -8,6 +8,9 @@ every session and is hardly ever needed, so what it would need is imported when 
 import os
 import sys
 
+PATIENCE = 120.0  # seconds for an engine to be there again
+PAUSE = 1.0
+
 
 def remove(engine: str, container: str) -> bool:
     """Kill and remove a container with its anonymous volumes; False where it must be tried again."""
@@ -28,15 +31,16 @@ def remove(engine: str, container: str) -> bool:
 
 
 def clean(engine: str, containers: list[str], folders: list[str]) -> None:
-    """Take all of it away; a container that is just being made may need another try."""
+    """Take all of it away. A container that is just being made needs another try; one that outlives an engine
+    that was killed with the launcher runs on, until the engine is started again."""
     import shutil
     import time
 
-    for pause in (1, 1, 0):
-        containers = [container for container in containers if not remove(engine, container)]
-        if not containers:
+    until = time.monotonic() + PATIENCE
+    while containers := [container for container in containers if not remove(engine, container)]:
+        if time.monotonic() > until:
             break
-        time.sleep(pause)
+        time.sleep(PAUSE)
     for folder in folders:
         shutil.rmtree(folder, ignore_errors=True)
 
