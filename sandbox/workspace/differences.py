@@ -25,8 +25,9 @@ def difference(box: Box, before: str, after: str, *, limit: int) -> tuple[bytes,
     shown = limited(box, ("diff", *PLAIN, before, after), limit + 1)
     names = [path for path, _ in _changed(box, before, after)] if len(shown) > limit else []
     notes = _not_reached(names, shown[:limit])
+    # Where all was read, git's own line tells whether there are any: no line of a file begins like it.
+    unread = _unread(box, before, after) if names or b"\nBinary files " in shown else []
     shown = shown[:limit]
-    unread = _unread(box, before, after)
     for path, oid in unread[:MOST_NAMED]:
         note, piece = _odd(box, (before, after), path, oid, limit - len(shown))
         shown, notes = shown + piece, notes + note

@@ -93,7 +93,7 @@ def _commits(box: Box, file: BinaryIO, tips: Sequence[str], known: Sequence[str]
     if not found:
         return False
     part = _Part(file)
-    more = count(box, tips, known) - len(found)
+    more = count(box, tips, known) - len(found) if len(found) == MOST_COMMITS else 0
     part.add(b"# commits that are sent: %d, newest first\n" % (len(found) + more))
     for commit in found:
         part.add(_told(commit))
