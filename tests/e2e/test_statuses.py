@@ -163,7 +163,9 @@ def test_an_untrusted_project_policy_ends_with_2_until_it_is_trusted(world: Worl
         assert world.sekisho("run", "--", "true", cwd=project).status == 0
         policy.write_text(policy.read_text() + "# changed\n")
     assert world.sekisho("policy", "trust", "--yes", cwd=project).status == 0
-    assert "trusted no longer" in world.sekisho("policy", "trust", "--revoke", cwd=project).out
+    revoked = world.sekisho("policy", "trust", "--revoke", cwd=project).out
+    assert "trusted no longer" in revoked
+    assert "keep the policy they started with" in revoked
     assert world.sekisho("run", "--", "true", cwd=project).status == 2
 
 
