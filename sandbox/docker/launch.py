@@ -112,6 +112,9 @@ def _maker(
     return helper.sockets
 
 
+_TIDYING = 2.0  # seconds in which an engine that is there has removed what is left
+
+
 class Guarded:
     """The guardian of one session, see guardian.py; a context manager. What is left because tidying was
     interrupted (Ctrl-C at the end) is its to take away."""
@@ -142,7 +145,9 @@ class Guarded:
         assert self._process.stdin is not None
         with contextlib.suppress(OSError):
             self._process.stdin.close()
-        self._process.wait()
+        # Where the engine is gone, it goes on trying by itself: nobody must wait for that.
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(_TIDYING)
 
     def _say(self, line: str) -> None:
         assert self._process.stdin is not None

@@ -229,7 +229,7 @@ def wary(world: World, tmp_path: Path) -> Path:
 
 def test_an_untrusted_policy_is_shown_and_then_asked_about(world: World, wary: Path) -> None:
     person = Person(world.sekisho, wary, "run", "--", "echo", "ran")
-    shown = person.sees(r"\[y/N\] ")
+    shown = person.sees(r"\[y/N\]: ")
     assert "protected = ['trunk']" in shown
     assert "\u202e" not in shown
     person.types("n\r")
@@ -239,7 +239,7 @@ def test_an_untrusted_policy_is_shown_and_then_asked_about(world: World, wary: P
     assert "ran\r\n" not in said
 
     person = Person(world.sekisho, wary, "run", "--", "echo", "ran")
-    person.sees(r"\[y/N\] ")
+    person.sees(r"\[y/N\]: ")
     person.types("y\r")
     status, said = person.end()
     assert (status, "ran\r\n" in said) == (0, True)
@@ -250,7 +250,7 @@ def test_an_untrusted_policy_is_shown_and_then_asked_about(world: World, wary: P
     with (wary / "sekisho.toml").open("a") as file:
         file.write("# changed\n")
     person = Person(world.sekisho, wary, "run", "--", "echo", "ran")
-    person.sees(r"\[y/N\] ")
+    person.sees(r"\[y/N\]: ")
     person.types("\x04")  # no answer is no yes
     status, said = person.end()
     assert (status, "ran\r\n" in said) == (2, False)
@@ -258,7 +258,7 @@ def test_an_untrusted_policy_is_shown_and_then_asked_about(world: World, wary: P
 
 def test_ctrl_c_at_the_question_is_a_no(world: World, wary: Path) -> None:
     person = Person(world.sekisho, wary, "run", "--", "echo", "ran")
-    person.sees(r"\[y/N\] ")
+    person.sees(r"\[y/N\]: ")
     person.types("\x03")
     status, said = person.end()
     assert status in (2, 128 + signal.SIGINT)
