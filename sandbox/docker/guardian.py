@@ -8,7 +8,8 @@ every session and is hardly ever needed, so what it would need is imported when 
 import os
 import sys
 
-PATIENCE = 120.0  # seconds for an engine to be there again
+TIDYING = 2.0  # seconds in which an engine that is there removes them
+PATIENCE = 120.0  # seconds for one that is not to be there again
 PAUSE = 1.0
 
 
@@ -34,15 +35,26 @@ def clean(engine: str, containers: list[str], folders: list[str]) -> None:
     """Take all of it away. A container that is just being made needs another try; one that outlives an engine
     that was killed with the launcher runs on, until the engine is started again."""
     import shutil
+
+    left = without(engine, containers, TIDYING)
+    if left and os.fork():
+        return  # a launcher that lives waits for this process, and must not wait for an engine
+    if left:
+        without(engine, left, PATIENCE)
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def without(engine: str, containers: list[str], seconds: float) -> list[str]:
+    """Those that could not be removed in that time."""
     import time
 
-    until = time.monotonic() + PATIENCE
+    until = time.monotonic() + seconds
     while containers := [container for container in containers if not remove(engine, container)]:
         if time.monotonic() > until:
             break
         time.sleep(PAUSE)
-    for folder in folders:
-        shutil.rmtree(folder, ignore_errors=True)
+    return containers
 
 
 def main() -> None:

@@ -112,9 +112,6 @@ def _maker(
     return helper.sockets
 
 
-_TIDYING = 2.0  # seconds in which an engine that is there has removed what is left
-
-
 class Guarded:
     """The guardian of one session, see guardian.py; a context manager. What is left because tidying was
     interrupted (Ctrl-C at the end) is its to take away."""
@@ -145,9 +142,7 @@ class Guarded:
         assert self._process.stdin is not None
         with contextlib.suppress(OSError):
             self._process.stdin.close()
-        # Where the engine is gone, it goes on trying by itself: nobody must wait for that.
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(_TIDYING)
+        self._process.wait()
 
     def _say(self, line: str) -> None:
         assert self._process.stdin is not None
