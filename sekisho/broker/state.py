@@ -10,7 +10,7 @@ from netpolicy.world import World, of_policy
 from sandbox.saferead import read_file
 from sekisho.broker import toolcalls
 from sekisho.core.policy import Policy
-from sekisho.core.remotes import remote_key
+from sekisho.core.remotes import remote_key, remote_keys
 from sekisho.core.verdict import Context
 from sekisho.sending import credentials
 from sekisho.sending.artifact import Transport
@@ -71,7 +71,7 @@ def load_state(config: SessionConfig) -> SessionState:
     text = Path(config.policy_file).read_bytes()
     policy = settings.decode(text)
     roots = Path(config.roots).read_bytes()
-    remotes = frozenset(_keys(config.remotes))
+    remotes = remote_keys(config.remotes)
     return SessionState(
         config=config,
         policy=policy,
@@ -94,13 +94,3 @@ def is_own(state: SessionState, url: str) -> bool:
         return remote_key(url) in state.context.remotes
     except ValueError:
         return False
-
-
-def _keys(remotes: tuple[str, ...]) -> list[str]:
-    keys = []
-    for url in remotes:
-        try:
-            keys.append(remote_key(url))
-        except ValueError:
-            continue  # a remote that names no repository lends nothing
-    return keys

@@ -12,7 +12,7 @@ from netpolicy.git.pktline import PktError
 from netpolicy.world import World
 from sandbox.workspace.git import GitError, attempt
 from sekisho.core.action import Action, Effect
-from sekisho.core.remotes import remote_key
+from sekisho.core.remotes import remote_keys
 from shim.handlers.git.pushed import Repository, Untold, pushed
 
 NOT_ASKED = "the remote was not asked: without force git sends only what is new or a fast-forward"
@@ -85,14 +85,11 @@ def repository_of(folder: Path) -> Repository:
 
 
 def _remotes(repository: Repository) -> frozenset[str]:
-    keys = set()
-    for key, url in repository.config:
-        if key.startswith("remote.") and key.endswith((".url", ".pushurl")):
-            try:
-                keys.add(remote_key(url))
-            except ValueError:
-                continue  # a remote that names no repository lends nothing
-    return frozenset(keys)
+    return remote_keys(
+        url
+        for key, url in repository.config
+        if key.startswith("remote.") and key.endswith((".url", ".pushurl"))
+    )
 
 
 def _text(output: bytes) -> str:

@@ -1,6 +1,7 @@
 """One name for a git remote, however its URL is written."""
 
 import re
+from collections.abc import Iterable
 
 _URL = re.compile(
     r"(?P<scheme>[a-z][a-z0-9+.-]*)://(?:[^/@]*@)?(?P<host>[^/]*)(?P<path>/.*)?", re.I | re.DOTALL
@@ -30,6 +31,17 @@ def remote_key(url: str) -> str:
         raise ValueError(f"{url!r} names no repository")
     key = f"{host.removesuffix(f':{port}') if port else host}/{path}"
     return f"{_PLAIN}{key}" if (match.groupdict().get("scheme") or "").lower() == "http" else key
+
+
+def remote_keys(urls: Iterable[str]) -> frozenset[str]:
+    """The keys of those that name a repository; a remote that names none lends nothing."""
+    keys = set()
+    for url in urls:
+        try:
+            keys.add(remote_key(url))
+        except ValueError:
+            continue
+    return frozenset(keys)
 
 
 def host_of(key: str) -> str:
