@@ -38,13 +38,17 @@ def row(url: str, refs: Mapping[str, bool]) -> dict[str, Any]:
 def with_force(action: Action, forced: Mapping[str, bool]) -> Action:
     """The act of such a row, with what its sender would do: unless it forces, git refuses to send what is
     no fast-forward; with force nobody but the remote can tell."""
-    refs = [
-        {**entry, "force": None if forced.get(entry["ref"], True) else False}
-        for entry in action.detail.get("refs", ())
-    ]
+    return with_known_force(action, {ref: None if force else False for ref, force in forced.items()})
+
+
+def with_known_force(action: Action, forced: Mapping[str, bool | None]) -> Action:
+    """The act of a push with what is known of each ref: whether it goes back behind what the remote has,
+    None where nobody but the remote can tell. It is not visible on the wire."""
+    refs = [{**entry, "force": forced.get(entry["ref"])} for entry in action.detail.get("refs", ())]
     if not refs:
         return action
     answers = action.answers
-    if any(entry["op"] == "update" and entry["force"] is None for entry in refs):
+    # What a force push replaced is back only if somebody still has it.
+    if any(entry["op"] == "update" and entry["force"] is not False for entry in refs):
         answers = msgspec.structs.replace(answers, reversible=False)
     return msgspec.structs.replace(action, detail={**action.detail, "refs": refs}, answers=answers)

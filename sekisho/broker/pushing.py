@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 
 from netpolicy.git import report
+from netpolicy.git.describing import with_known_force
 from netpolicy.git.pktline import PktError
 from netpolicy.git.receive import Push, parse
 from netpolicy.observe import observe
@@ -170,18 +171,8 @@ def _receive(push: Push, body: Body, state: SessionState, repository: Path, know
 
 def _with_ancestry(action: Action, held: HeldPush) -> Action:
     """Force is not visible on the wire: the repository knows."""
-    forward = {ref.ref: ref.is_ancestor for ref in held.refs}
-    refs = [
-        {**entry, "force": None if (known := forward.get(entry["ref"])) is None else not known}
-        for entry in action.detail["refs"]
-    ]
-    # What a force push replaced is back only if somebody still has it.
-    forced = any(entry["op"] == "update" and entry["force"] is not False for entry in refs)
-    answers = action.answers
-    if forced:
-        answers = msgspec.structs.replace(answers, reversible=False)
-    detail = {**action.detail, "refs": refs}
-    return msgspec.structs.replace(action, effect=Effect.EXTERNAL, detail=detail, answers=answers)
+    forced = {ref.ref: None if ref.is_ancestor is None else not ref.is_ancestor for ref in held.refs}
+    return msgspec.structs.replace(with_known_force(action, forced), effect=Effect.EXTERNAL)
 
 
 def _of_own_files(decision: Decision, own: Sequence[object]) -> Decision:
