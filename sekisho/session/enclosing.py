@@ -6,10 +6,9 @@ as git needs for the place: where two cores share one, git would need twice as l
 """
 
 import os
-import socket
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import msgspec
@@ -35,29 +34,24 @@ CAST = "terminal.cast"  # in the session's logs
 
 @dataclass(frozen=True)
 class Ready:
-    """An enclosure to be, its gatekeeper's orders, the socket for announcements, and what the person is told
-    first."""
+    """An enclosure to be, its gatekeeper's orders, and what the person is told first."""
 
     spec: Enclosure
     config: SessionConfig
-    agent: socket.socket
     foretold: tuple[str, ...] = ()
 
 
-def get_ready(
-    store: Store, request: Request, folder: SessionFolder, place: Place, around: ExitStack
-) -> Ready:
-    """All but the place, which may still be in the making. What must end with the session goes into `around`.
+def get_ready(store: Store, request: Request, folder: SessionFolder, place: Place) -> Ready:
+    """All but the place, which may still be in the making.
 
     Raises EnclosureError, StoreBroken, OSError.
     """
     files = prepare.trust_files(request.pinned, folder)
     who = person.read(request.project)
     config = prepare.session_config(folder, request, files, who.remotes)
-    agent = around.enter_context(shimming.agent_socket(folder.id))
     spec = prepare.enclosure(store, request, folder, files, who.who, place)
     said = foretold(request.pinned.policy.network, os.environ, who.by_ssh)
-    return Ready(spec=spec, config=config, agent=agent, foretold=said)
+    return Ready(spec=spec, config=config, foretold=said)
 
 
 @contextmanager
@@ -79,6 +73,7 @@ def run(store: Store, request: Request, folder: SessionFolder, ready: Ready, pla
     spec, base = prepare.completed(ready.spec, place), place.workspace.base or ""
     ports = tuple(entry.port for entry in request.pinned.policy.network.local)
     with (
+        shimming.agent_socket(folder.id) as agent,
         _gatekeeper(ready.config, folder) as gatekeeper,
         _console(request, folder, terminal=spec.terminal) as relay,
     ):
@@ -87,7 +82,7 @@ def run(store: Store, request: Request, folder: SessionFolder, ready: Ready, pla
         )
         limits = request.backend.watched(spec.limits)
         with running, Guard(running, limits, folder.path, terminal=spec.terminal) as guard:
-            gatekeeper.give({**running.sockets, "agent": ready.agent})
+            gatekeeper.give({**running.sockets, "agent": agent})
             _begin(store, folder, base, spec.limits, guard.unenforced)
             said = (*ready.foretold, *guard.told)
             _announce(folder.load(), said, terminal=spec.terminal)

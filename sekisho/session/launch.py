@@ -1,7 +1,6 @@
 """One session from start to end: folder, place, enclosure, results, handoff."""
 
 import contextlib
-from contextlib import ExitStack
 from pathlib import Path
 
 import msgspec
@@ -44,14 +43,13 @@ def run(store: Store, request: Request) -> Ended:
 
 def _session(store: Store, request: Request, folder: SessionFolder) -> tuple[int, str]:
     """The session's exit status and why it ended."""
-    with ExitStack() as around:
-        with beginning(folder.path, request) as begun:
-            # Imported while git works.
-            from sekisho.session import enclosing
+    with beginning(folder.path, request) as begun:
+        # Imported while git works.
+        from sekisho.session import enclosing
 
-            ready = enclosing.get_ready(store, request, folder, begun.draft, around)
-            made = begun.finish()
-        return enclosing.run(store, request, folder, ready, made)
+        ready = enclosing.get_ready(store, request, folder, begun.draft)
+        made = begun.finish()
+    return enclosing.run(store, request, folder, ready, made)
 
 
 def _abandon(store: Store, folder: SessionFolder, error: BaseException) -> None:
