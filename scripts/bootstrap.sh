@@ -208,6 +208,9 @@ prepare_venv() {
   echo "$state" >"$stamp"
 }
 
+# What the installation has compiled is of the sources as they are; without a compiler it has none.
+refresh_client() { "$1/bin/python" -I -m shim.compiling || say "the client could not be compiled: $1"; }
+
 main() {
   while [ $# -gt 0 ]; do
     case $1 in
@@ -225,6 +228,7 @@ main() {
   exec 9<"$tree"
   if command -v flock >/dev/null; then flock 9; fi
   prepare_venv "$venv"
+  refresh_client "$venv"
   exec 9<&-
   [ $# -gt 0 ] || return 0
   export PATH="$venv/bin:$PATH"

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import shim
+from shim.compiling import kept
 from shim.suites import OFTEN
 
 # Tools whose real program the sandbox has, and absent ones for which the client answers how to ask.
@@ -34,8 +35,8 @@ def client_source() -> Path:
 
 
 def compiled_client() -> Path | None:
-    """The compiled client, if the installation has one for this machine."""
-    path = Path(shim.__file__).with_name("client.bin")
+    """The compiled client, if the installation has one of its own sources for this machine."""
+    path = kept(client_source().parent)
     return path if path.is_file() and os.access(path, os.X_OK) else None
 
 

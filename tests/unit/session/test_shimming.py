@@ -46,6 +46,17 @@ def test_the_systems_interpreter_is_none(python_clients: Path) -> None:
     assert shimming.hindrance(python_clients) is None
 
 
+def test_a_client_is_compiled_at_the_start_where_the_installation_has_none(
+    monkeypatch: pytest.MonkeyPatch, sekisho_home: Path
+) -> None:
+    monkeypatch.setattr(shimming, "compiled_client", lambda: None)
+    if not shimming._compiled(sekisho_home / "client"):
+        pytest.skip("no C compiler")
+    clients = shimming.shim_folder(PATH)
+    assert (clients / "git").read_bytes().startswith(b"\x7fELF")
+    assert not (clients / ".client").exists()
+
+
 def test_compiled_clients_need_no_interpreter(tmp_path: Path) -> None:
     assert shimming.hindrance(tmp_path, "/nonexistent/python3") is None
 
