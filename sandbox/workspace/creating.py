@@ -4,6 +4,7 @@ git checks the start out while its caller goes on with other things: that takes 
 session's start. What is not committed comes on top.
 """
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -30,6 +31,8 @@ from sandbox.workspace.skeleton import (
     write_refs,
 )
 from sandbox.workspace.source import Source, commit_of, inspect
+
+_WORKERS = min(os.cpu_count() or 1, 4)  # that write files
 
 
 def create(
@@ -108,7 +111,7 @@ class Cloning:
             _check_out(dest, base).output()
         notes += _submodule_note(dest) + _filter_note(dest)
         notes += carry_folders(Path(source.top), dest, carry)
-        hidden, hide_notes = hide_paths(dest, hide)
+        hidden, hide_notes = hide_paths(dest, hide, carried=bool(carry))
         notes += hide_notes
         beside, unrecorded = carried(source, carry)
         notes += (f"{NO_RULE}: {unrecorded}",) if unrecorded else ()
@@ -128,7 +131,8 @@ class Cloning:
 
 
 def _check_out(dest: Path, commit: str) -> Call:
-    return Call(dest, "read-tree", "-u", "--reset", commit, env=OURS)
+    # Side by side from a hundred files on: making files is system calls, and these wait for each other.
+    return Call(dest, "-c", f"checkout.workers={_WORKERS}", "read-tree", "-u", "--reset", commit, env=OURS)
 
 
 def _draft(source: Source, dest: Path, session: str, start: str | None, from_ref: str | None) -> Workspace:

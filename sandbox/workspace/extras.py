@@ -68,20 +68,24 @@ def _copy(source: Path, target: Path) -> None:
         raise WorkspaceError(f"copying {source} failed: {done.stderr.decode('utf-8', 'replace')[:500]}")
 
 
-def hide_paths(dest: Path, patterns: Sequence[str]) -> tuple[tuple[bytes, ...], tuple[str, ...]]:
+def hide_paths(
+    dest: Path, patterns: Sequence[str], *, carried: bool
+) -> tuple[tuple[bytes, ...], tuple[str, ...]]:
     """Remove matching paths from the clone's working tree without git seeing a change.
 
-    Returns the tracked paths removed, and notes. A pattern without a slash matches at any depth.
+    Returns the tracked paths removed, and notes. A pattern without a slash matches at any depth. `carried`:
+    files lie there that git did not check out.
     """
-    if not patterns:
-        return (), ()
+    check_patterns(patterns)
     tracked = tracked_matches(dest, patterns)
-    skip_worktree(dest, tracked)
-    for path in tracked:
-        Path(dest, os.fsdecode(path)).unlink(missing_ok=True)
-    for pattern in patterns:
-        for relative in list(beneath(dest, at_any_depth(pattern))):
-            _remove(dest / relative)
+    if tracked:
+        skip_worktree(dest, tracked)
+        for path in tracked:
+            Path(dest, os.fsdecode(path)).unlink(missing_ok=True)
+    if tracked or carried:  # else nothing there can match, and walking a big tree takes its time
+        for pattern in patterns:
+            for relative in list(beneath(dest, at_any_depth(pattern))):
+                _remove(dest / relative)
     if not tracked:
         return (), ()
     return tracked, (f"{len(tracked)} hidden files are committed: history inside still holds their text",)
@@ -118,12 +122,18 @@ def _pathspecs(pattern: str) -> tuple[str, str]:
     return f":(glob){spec}", f":(glob){spec}/**"
 
 
+def check_patterns(patterns: Sequence[str]) -> None:
+    """Raises WorkspaceError for one that would leave the working tree, or reach its git folder."""
+    for pattern in patterns:
+        parts = pattern.strip("/").split("/")
+        if parts == [""] or ".." in parts or parts[0] == ".git" or pattern.startswith("/"):
+            raise WorkspaceError(f"{pattern!r}: must be a path inside the working tree")
+
+
 def beneath(top: Path, pattern: str) -> Iterator[Path]:
     """Paths relative to `top` that match; one that would leave it is an error."""
-    plain = pattern.strip("/")
-    if not plain or ".." in plain.split("/") or plain.split("/")[0] == ".git" or pattern.startswith("/"):
-        raise WorkspaceError(f"{pattern!r}: must be a path inside the working tree")
-    for path in top.glob(plain):
+    check_patterns((pattern,))
+    for path in top.glob(pattern.strip("/")):
         relative = path.relative_to(top)
         through_link = any((top / parent).is_symlink() for parent in relative.parents)
         if relative.parts[0] != ".git" and not through_link:
