@@ -1,8 +1,9 @@
 """One call of a program, as handlers see it, and the way to say what it does."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from sekisho.core.action import Action, Answers, Credential, Effect, Reach
 from shim.bash.state import State
@@ -31,8 +32,7 @@ ANSWERS = {
 }
 
 
-@dataclass
-class Call:
+class Call(msgspec.Struct):
     """`argv[0]` is the tool's plain name. `stdin` None: nothing is known to be connected.
 
     Rules speak of the words as they were `written`, and of those that are left (`plain`) without options
@@ -129,7 +129,9 @@ class Call:
             self.unknown(name, "a shell runs text that cannot be told", code="dynamic-command")
             if len(text.replace(HOLE, "").strip()) == 0:
                 return HOLE
-        inner = replace(self.state.copy(), functions={}, aliases={}, positional=positional, name=name)
+        inner = msgspec.structs.replace(
+            self.state.copy(), functions={}, aliases={}, positional=positional, name=name
+        )
         out: list[str] = []
         try:
             for sub in self.walker.text(text, [inner], Streams(stdin, out)):

@@ -1,18 +1,16 @@
 """What bash text consists of. Pure data; `src` is the text a word was read from."""
 
-from dataclasses import dataclass, field
+import msgspec
 
 
-@dataclass(frozen=True, slots=True)
-class Literal:
+class Literal(msgspec.Struct, frozen=True):
     """Plain text. Only unquoted text takes part in brace, tilde and pathname expansion."""
 
     text: str
     quoted: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(msgspec.Struct, frozen=True):
     """`$name` or `${name…}`; `operator` and `operand` are what follows the name, unexpanded."""
 
     name: str
@@ -24,8 +22,7 @@ class Parameter:
     length: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Substitution:
+class Substitution(msgspec.Struct, frozen=True):
     """`$(…)`, backquotes, `<(…)` (`kind` "<") and `>(…)` (`kind` ">")."""
 
     script: "Script"
@@ -33,8 +30,7 @@ class Substitution:
     kind: str = "$"
 
 
-@dataclass(frozen=True, slots=True)
-class Arithmetic:
+class Arithmetic(msgspec.Struct, frozen=True):
     """`$((…))`: `word` holds the text, with the substitutions that run inside it."""
 
     word: "Word"
@@ -44,8 +40,7 @@ class Arithmetic:
 Part = Literal | Parameter | Substitution | Arithmetic
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(msgspec.Struct, frozen=True):
     parts: tuple[Part, ...]
     src: str = ""
 
@@ -57,66 +52,57 @@ class Word:
         return "".join(part.text for part in self.parts if isinstance(part, Literal))
 
 
-@dataclass(frozen=True, slots=True)
-class Redirect:
+class Redirect(msgspec.Struct, frozen=True):
     """`operator` as written. `texts` holds a heredoc's or herestring's text, once it has been read."""
 
     operator: str
     target: Word | None
     descriptor: str = ""
-    texts: list[Word] = field(default_factory=list)
+    texts: list[Word] = []
 
 
-@dataclass(frozen=True, slots=True)
-class Assignment:
+class Assignment(msgspec.Struct, frozen=True):
     name: str
     value: Word | tuple[Word, ...]
     append: bool = False
     index: Word | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Simple:
+class Simple(msgspec.Struct, frozen=True):
     words: tuple[Word, ...]
     assignments: tuple[Assignment, ...] = ()
     redirects: tuple[Redirect, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Pipeline:
+class Pipeline(msgspec.Struct, frozen=True):
     commands: tuple["Command", ...]
 
 
-@dataclass(frozen=True, slots=True)
-class AndOr:
+class AndOr(msgspec.Struct, frozen=True):
     """`first`, then each (operator, command) with operator `&&` or `||`."""
 
     first: Pipeline
     rest: tuple[tuple[str, Pipeline], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Script:
+class Script(msgspec.Struct, frozen=True):
     items: tuple[AndOr, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(msgspec.Struct, frozen=True):
     body: Script
     subshell: bool
     redirects: tuple[Redirect, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Branches:
+class Branches(msgspec.Struct, frozen=True):
     """`if`: conditions and bodies; the last condition is None for `else`."""
 
     arms: tuple[tuple[Script | None, Script], ...]
     redirects: tuple[Redirect, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Loop:
+class Loop(msgspec.Struct, frozen=True):
     """`for`, `select`, `while`, `until`, and `for ((…))` (`words` None, `condition` None)."""
 
     body: Script
@@ -127,24 +113,21 @@ class Loop:
     redirects: tuple[Redirect, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(msgspec.Struct, frozen=True):
     subject: Word
     arms: tuple[tuple[tuple[Word, ...], Script], ...]
     redirects: tuple[Redirect, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Function:
+class Function(msgspec.Struct, frozen=True):
     name: str
     body: "Command"
 
 
-@dataclass(frozen=True, slots=True)
-class Test:
+class Test(msgspec.Struct, frozen=True):
     """`[[ … ]]` and `(( … ))`: words of which only the substitutions matter."""
 
-    words: tuple[Word, ...] = field(default=())
+    words: tuple[Word, ...] = ()
     redirects: tuple[Redirect, ...] = ()
 
 

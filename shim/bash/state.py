@@ -1,7 +1,8 @@
 """What a script has set up so far, as far as its text decides it."""
 
-from dataclasses import dataclass, field, replace
 from posixpath import normpath
+
+import msgspec
 
 from shim.bash.effort import Effort
 from shim.bash.nodes import Command
@@ -9,8 +10,7 @@ from shim.bash.nodes import Command
 Value = str | tuple[str, ...]
 
 
-@dataclass
-class State:
+class State(msgspec.Struct):
     """`written` maps paths to content (with holes), `programs` paths to the program they now are.
 
     `positional` is None when nothing is known of the arguments. `config` are git settings made on the
@@ -18,18 +18,18 @@ class State:
     """
 
     cwd: str
-    variables: dict[str, Value] = field(default_factory=dict)
-    functions: dict[str, Command] = field(default_factory=dict)
-    aliases: dict[str, str] = field(default_factory=dict)
+    variables: dict[str, Value] = {}
+    functions: dict[str, Command] = {}
+    aliases: dict[str, str] = {}
     positional: tuple[str, ...] | None = None
     name: str = "bash"
-    written: dict[str, str] = field(default_factory=dict)
-    programs: dict[str, str] = field(default_factory=dict)
+    written: dict[str, str] = {}
+    programs: dict[str, str] = {}
     config: tuple[tuple[str, str], ...] = ()
     made: frozenset[str] = frozenset()
 
     def copy(self) -> "State":
-        return replace(
+        return msgspec.structs.replace(
             self,
             variables=dict(self.variables),
             functions=dict(self.functions),

@@ -1,8 +1,9 @@
 """Walks a script without running it: every branch counts, states fork where branches differ."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Protocol
+
+import msgspec
 
 from shim.bash.builtins import BUILTINS, DECLARE, declare
 from shim.bash.effort import Effort
@@ -53,21 +54,19 @@ class Commands(Protocol):
         ...
 
 
-@dataclass
-class Streams:
+class Streams(msgspec.Struct):
     """`stdin` None: nothing is known to be connected. `out` None: nobody looks at what is printed."""
 
     stdin: str | None = None
     out: list[str] | None = None
 
 
-@dataclass
-class Walker:
+class Walker(msgspec.Struct):
     commands: Commands
     count: int = 0
     depth: int = 0
     substitutions: int = 0
-    sinks: list[str] = field(default_factory=list)
+    sinks: list[str] = []
 
     @property
     def effort(self) -> Effort:

@@ -4,7 +4,8 @@ Grammar: the bash reference manual, sections "Quoting" and "Shell Expansions".
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+import msgspec
 
 from shim.bash.effort import Effort
 from shim.bash.effort import Unreadable as Unreadable
@@ -28,8 +29,7 @@ _SIMPLE_ESCAPES = {
 _DIGITS = {"x": (2, 16), "u": (4, 16), "U": (8, 16)}
 
 
-@dataclass
-class Cursor:
+class Cursor(msgspec.Struct):
     """A place in the text. The parser sets `read`: (text, start) -> (script, where its `)` stands).
 
     With `start` -1 the whole text is one script.

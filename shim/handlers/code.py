@@ -4,7 +4,8 @@ What is called and not listed in the grammar's tables makes the effect unknown.
 """
 
 import re
-from dataclasses import dataclass
+
+import msgspec
 
 from sekisho.core.action import Effect
 from shim.call import Call, Handler
@@ -15,8 +16,7 @@ from shim.table import judge_by_table
 from shim.text import HOLE, known
 
 
-@dataclass(frozen=True)
-class Language:
+class Language(msgspec.Struct, frozen=True):
     """`inline` are the options with code; `check` those that only check; `inplace` edits files."""
 
     name: str

@@ -2,7 +2,8 @@
 
 import re
 import shlex
-from dataclasses import replace
+
+import msgspec
 
 from sekisho.core.action import Effect
 from shim.bash.state import State
@@ -89,7 +90,7 @@ def environment(call: Call) -> str | None:
 
 
 def _assigned(call: Call, words: list[str]) -> tuple[State, list[str]]:
-    state = replace(call.state.copy(), functions={}, aliases={})
+    state = msgspec.structs.replace(call.state.copy(), functions={}, aliases={})
     while words and re.match(r"[A-Za-z_]\w*=", words[0]):
         name, _, value = words[0].partition("=")
         state.variables[name] = value

@@ -2,7 +2,8 @@
 
 import re
 import shlex
-from dataclasses import replace
+
+import msgspec
 
 from sekisho.core.action import Effect
 from shim.call import Call, Handler
@@ -47,7 +48,7 @@ def _git(call: Call, arguments: list[str], outer: dict[str, str], depth: int) ->
     for folder in parsed.all("-C", "--work-tree"):
         call.state.cwd, before = call.state.resolve(folder), call.state.cwd
         if call.state.cwd != before:
-            moved = replace(call, state=call.state.copy())
+            moved = msgspec.structs.replace(call, state=call.state.copy())
             call.state.cwd = before
             call = moved
     _run_by_settings(call, verb, settings)
@@ -67,7 +68,7 @@ def _verb(call: Call, verb: str, rest: list[str], settings: dict[str, str], dept
     if function is not None:
         _run_by_options(call, verb, rest)
         written, plain = call.written or call.argv, ["git", verb, *rest]
-        function(replace(call, argv=[verb, *rest], written=written, plain=plain), rest)
+        function(msgspec.structs.replace(call, argv=[verb, *rest], written=written, plain=plain), rest)
         return None
     alias = settings.get(f"alias.{verb}".lower())
     if alias is None or depth > _MAX_ALIASES:
@@ -194,7 +195,7 @@ def _run_by_options(call: Call, verb: str, rest: list[str]) -> None:
 def git_program(call: Call) -> str | None:
     """`git-VERB` as a program of its own, as in git's exec path."""
     verb = call.name.removeprefix("git-")
-    return git(replace(call, argv=["git", verb, *call.arguments], written=call.argv))
+    return git(msgspec.structs.replace(call, argv=["git", verb, *call.arguments], written=call.argv))
 
 
 HANDLERS: dict[str, Handler] = {
