@@ -4,9 +4,13 @@ import pytest
 
 from tests.docker import lab
 from tests.e2e.enclosing import DOCKER, chosen
-from tests.escape import test_breaker_outgoing as outgoing
 from tests.escape.test_breaker_outgoing import (
+    Make,
+    asked,
     gated,
+    leaking,
+    logins,
+    pushed,
     test_a_held_push_asks_no_foreign_host_and_offers_it_no_login,
     test_a_push_of_old_history_to_a_foreign_remote_shows_all_that_would_leave,
     test_a_remotes_login_goes_to_no_path_that_servers_read_differently,
@@ -22,14 +26,18 @@ from tests.escape.test_breaker_outgoing import (
 pytestmark = lab.marks
 
 
-@pytest.fixture(autouse=True)
-def in_containers(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="module")
+def make() -> Make:
     """Worlds of whom has chosen containers."""
-    monkeypatch.setattr(outgoing, "make_world", lambda folder, policy: chosen(DOCKER, folder, policy))
+    return lambda folder, policy: chosen(DOCKER, folder, policy)
 
 
 __all__ = [
+    "asked",
     "gated",
+    "leaking",
+    "logins",
+    "pushed",
     "test_a_held_push_asks_no_foreign_host_and_offers_it_no_login",
     "test_a_push_of_old_history_to_a_foreign_remote_shows_all_that_would_leave",
     "test_a_remotes_login_goes_to_no_path_that_servers_read_differently",

@@ -44,11 +44,6 @@ def ends(live: Live) -> dict[str, Any]:
     return live.end().handoff
 
 
-def state(world: World) -> Path:
-    """The world's state folder."""
-    return Path(world.sekisho.env.get("SEKISHO_STATE_DIR", world.sekisho.home / "state"))
-
-
 def apart(world: World, folder: Path, **env: str) -> World:
     """The same world with another state folder, which may be broken for good."""
     folder.mkdir(mode=0o700, exist_ok=True)
@@ -59,7 +54,7 @@ def apart(world: World, folder: Path, **env: str) -> World:
 @contextmanager
 def locked(world: World) -> Iterator[None]:
     """Another process keeps the ledger for itself."""
-    with closing(sqlite3.connect(state(world) / "ledger.db", isolation_level=None)) as conn:
+    with closing(sqlite3.connect(world.state_folder / "ledger.db", isolation_level=None)) as conn:
         conn.execute("BEGIN EXCLUSIVE")
         try:
             yield
@@ -70,7 +65,7 @@ def locked(world: World) -> Iterator[None]:
 @contextmanager
 def headless(world: World) -> Iterator[None]:
     """The journal's head is gone."""
-    head = state(world) / "journal.head"
+    head = world.state_folder / "journal.head"
     head.rename(head.with_suffix(".away"))
     try:
         yield
@@ -81,7 +76,7 @@ def headless(world: World) -> Iterator[None]:
 @contextmanager
 def scribbled(world: World) -> Iterator[None]:
     """The journal's head is not what was sealed."""
-    head = state(world) / "journal.head"
+    head = world.state_folder / "journal.head"
     good = head.read_bytes()
     head.write_bytes(good.replace(b'"seq": ', b'"seq": 9'))
     try:
@@ -93,7 +88,7 @@ def scribbled(world: World) -> Iterator[None]:
 @contextmanager
 def newer(world: World) -> Iterator[None]:
     """A newer version has changed the ledger's schema."""
-    with closing(sqlite3.connect(state(world) / "ledger.db", isolation_level=None)) as conn:
+    with closing(sqlite3.connect(world.state_folder / "ledger.db", isolation_level=None)) as conn:
         (version,) = conn.execute("PRAGMA user_version").fetchone()
         conn.execute("PRAGMA user_version = 99")
         try:

@@ -22,7 +22,7 @@ from tests.e2e.world import World
 @contextmanager
 def opened(world: World, clock: Clock = read_clock) -> Iterator[Store]:
     """The world's store, in this process."""
-    with Store(world.sekisho.home / "state", clock=clock) as store:
+    with Store(world.state_folder, clock=clock) as store:
         yield store
 
 

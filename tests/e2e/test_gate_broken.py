@@ -25,7 +25,6 @@ from tests.e2e.broken import (
     newer,
     scribbled,
     small_disk,
-    state,
 )
 from tests.e2e.enclosing import both, left_of
 from tests.e2e.world import World, descendants, wait_for
@@ -176,7 +175,7 @@ def test_a_ledger_damaged_under_way_stops_writes_and_the_work_is_kept(world: Wor
     with other.running(OBEY) as live:
         assert "held (H-" in does(live, "write sound")
         for name in ("ledger.db", "ledger.db-wal"):
-            path = state(other) / name
+            path = other.state_folder / name
             path.write_bytes(os.urandom(path.stat().st_size))
         live.kill_gatekeeper()  # what it had in memory is gone, too
         assert does(live, "work damaged") == "did damaged"

@@ -113,4 +113,6 @@ def test_the_person_finds_everything_again(world: World) -> None:
         or "x.txt" in session.handoff["changed_files"]
     )
     assert hold["id"] in world.told("approvals", "list").out
+    listed = world.told("approvals", "list", "--all", "--json", "--session", session.id).out
+    assert json.loads(listed) == [hold]
     assert Path(session.summary["handoff"]).with_suffix(".md").read_text().count(hold["id"]) >= 3

@@ -12,7 +12,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from sekisho.cli.holds import summary
 from sekisho.demo import Upstream
+from sekisho.store.store import Store
 from tests.support.git import git_output, run_git
 from tests.support.upstream import (
     PASSWORD,
@@ -118,13 +120,16 @@ class World:
         assert result.status == status, f"{words}: {result.status}\n{result.out}\n{result.err}"
         return result
 
+    @property
+    def state_folder(self) -> Path:
+        return Path(self.sekisho.env.get("SEKISHO_STATE_DIR", self.sekisho.home / "state"))
+
     def holds(self, session: Session | None = None) -> list[dict[str, Any]]:
-        """Holds as `approvals list --all --json` gives them."""
-        chosen = ["--session", session.id] if session else []
-        listed: list[dict[str, Any]] = json.loads(
-            self.told("approvals", "list", "--all", "--json", *chosen).out
-        )
-        return listed
+        """Holds as `approvals list --all --json` gives them; in this process, as tests ask often."""
+        with Store(self.state_folder) as store:
+            store.ledger.expire_due()
+            store.ledger.crashed()
+            return [summary(hold) for hold in store.ledger.list(session=session.id if session else None)]
 
     def hold(self, session: Session) -> dict[str, Any]:
         """The one hold of a session."""
