@@ -94,8 +94,4 @@ class Exchange:
         """Wait until nothing of the sandbox is left; the process must have been reaped."""
         self._selector.close()
         if self.inner is not None:
-            try:
-                self.inner.kill()
-                self.inner.wait()
-            finally:
-                self.inner.close()
+            self.inner.end()

@@ -40,6 +40,14 @@ class InnerInit:
                 "They hang in the kernel, often on a network file system.",
             )
 
+    def end(self, timeout: float = 30.0) -> None:
+        """Kill, wait until nothing is left, give the descriptor back. Raises EnclosureError as `wait`."""
+        try:
+            self.kill()
+            self.wait(timeout)
+        finally:
+            self.close()
+
     def processes(self) -> list[int]:
         """The processes inside besides pid 1, by their numbers outside."""
         return [] if self.over else list(_descendants(self.pid))

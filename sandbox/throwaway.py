@@ -90,7 +90,7 @@ def run(
     """
     spec = enclosure(argv, ro=ro, rw=rw, cwd=cwd, env=env, mounts=mounts)
     deadline = time.monotonic() + timeout
-    with _started(spec) as (process, status_fd):
+    with started(spec) as (process, status_fd):
         exchange = Exchange(process, status_fd, stdin or b"", output_limit)
         try:
             if not exchange.until(deadline):
@@ -108,7 +108,9 @@ def run(
 
 
 @contextlib.contextmanager
-def _started(spec: Enclosure) -> "Iterator[tuple[subprocess.Popen[bytes], int]]":
+def started(spec: Enclosure) -> "Iterator[tuple[subprocess.Popen[bytes], int]]":
+    """A block with the sandbox's process, whose three standard streams are pipes, and the descriptor of what
+    bwrap reports (see `Exchange`). The block must end the process."""
     reading, writing = os.pipe2(os.O_CLOEXEC)
     opened = [writing]
     try:

@@ -15,6 +15,7 @@ from sandbox.inplace.guarding import repositories_below
 from sandbox.inplace.indexing import clear_residue
 from sandbox.inplace.model import InPlace
 from sandbox.inplace.takeover import STAGED, take_over
+from sandbox.workspace.boxed import Box
 from sandbox.workspace.choosing import Chosen
 from sandbox.workspace.collecting import Collection, scratch_folder
 from sandbox.workspace.git import GitError, text
@@ -80,9 +81,9 @@ class _InPlaceCollection(Collection):
             self.notes.append(f"what was staged at the end could not be read: {error.stderr[:200]}")
             return None
 
-    def _describe(self, inbox: Path, taken: dict[str, str], chosen: Chosen, shot: Snapshot) -> Results:
+    def _describe(self, box: Box, taken: dict[str, str], chosen: Chosen, shot: Snapshot) -> Results:
         repositories = self._repositories()
-        results = super()._describe(inbox, {k: v for k, v in taken.items() if k != STAGED}, chosen, shot)
+        results = super()._describe(box, {k: v for k, v in taken.items() if k != STAGED}, chosen, shot)
         staged = taken.get(STAGED)
         refs = results.refs | ({STAGED: staged} if staged else {})
         return msgspec.structs.replace(results, refs=refs, nested=repositories)

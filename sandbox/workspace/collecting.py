@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from sandbox.saferead import disk_usage, read_file
-from sandbox.workspace.boxed import Box
+from sandbox.workspace.boxed import Box, entered
 from sandbox.workspace.choosing import Chosen, choose
 from sandbox.workspace.clonestate import SMALL, clear_stale_locks, fill_view, hooks_note, shallow_commits
 from sandbox.workspace.evidence import EMPTY_TREE, changed_paths, commits, diffstat, hooklike
@@ -79,7 +79,13 @@ class Collection:
         within = disk_usage(Path(self.workspace.clone), b".git/objects") <= self.limit
         if not within:
             self.notes.append(f"commits were not taken: the clone has more than {self.limit >> 20} MiB")
-        head, chosen = self._refs() if within else (None, Chosen(refs={}, moved=(), deleted=(), notes=()))
+        with entered(self._box(self.scratch / "view")) as box:
+            return self._results(box, within)
+
+    def _results(self, box: Box, within: bool) -> Results:
+        """`box` is a view for reading on all repositories of ours; `within`: the commits are to be taken."""
+        nothing = None, Chosen(refs={}, moved=(), deleted=(), notes=())
+        head, chosen = self._refs(box) if within else nothing
         shot = self._snapshot(head if within else None)
         inbox = self._inbox()
         taken = self._receive(inbox, "first", self._wanted(head, chosen, shot), self._lean("snap", within))
@@ -88,15 +94,14 @@ class Collection:
             taken = self._receive(
                 inbox, "second", {"tree": shot.commit or ""}, self._lean("again", within=False)
             )
-        self._hand_over(inbox, taken)
-        return self._describe(inbox, taken, chosen, shot)
+        self._hand_over(box.at(inbox), taken)
+        return self._describe(box.at(inbox), taken, chosen, shot)
 
-    def _refs(self) -> tuple[str | None, Chosen]:
+    def _refs(self, box: Box) -> tuple[str | None, Chosen]:
         """The agent's HEAD and its refs, read through a repository with our configuration."""
         form = self.workspace.object_format
-        view = bare(self.scratch / "view", form, alternates=self.leans_on, shallow=self.shallow)
+        view = bare(Path(box.git_dir), form, alternates=self.leans_on, shallow=self.shallow)
         self.notes += fill_view(self.workspace, view)
-        box = self._box(view)
         listing = box.asks("for-each-ref", "--format=%(objectname) %(refname)")
         if listing is None:
             self.notes.append("the refs of the session could not be read")
@@ -125,8 +130,10 @@ class Collection:
             (snap / "info/exclude").write_bytes(rules)
         env = {"GIT_WORK_TREE": self.top}
         box = msgspec.structs.replace(self._box(snap), rw=(str(snap),), env=env)
+        workspace = msgspec.structs.replace(self.workspace, clone=self.top)
         try:
-            return snapshot(msgspec.structs.replace(self.workspace, clone=self.top), box, parents, leave)
+            with entered(box) as inside:
+                return snapshot(workspace, inside, parents, leave)
         except GitError as error:
             return Snapshot(commit=None, notes=(f"the final tree could not be taken: {error}",))
 
@@ -181,7 +188,7 @@ class Collection:
         ro = (*visible, self.workspace.clone) if len(visible) < len(folders) else visible
         import_objects(source, inbox, refspecs, ro=ro, ours=True, limit=self.limit)
 
-    def _hand_over(self, inbox: Path, taken: dict[str, str]) -> None:
+    def _hand_over(self, inbox: Box, taken: dict[str, str]) -> None:
         if not taken:
             self.notes.append("nothing could be imported; the session's clone still holds its files")
             return
@@ -190,12 +197,13 @@ class Collection:
         common = Path(self.workspace.common_dir)
         self._record(inbox, taken)
         self._drop_stale(common, taken)
-        import_objects(inbox, common, [f"+{space}/*:{space}/*"], ro=folders, limit=self.limit)
+        import_objects(Path(inbox.git_dir), common, [f"+{space}/*:{space}/*"], ro=folders, limit=self.limit)
 
-    def _record(self, inbox: Path, taken: dict[str, str]) -> None:
+    def _record(self, inbox: Box, taken: dict[str, str]) -> None:
         """Keep what the session made. Before the import: later the person's objects do not tell any more."""
         try:
-            keep(self.workspace, made(self._box(inbox), self.workspace, list(taken.values())), inbox)
+            found = made(inbox, self.workspace, list(taken.values()))
+            keep(self.workspace, found, Path(inbox.git_dir))
         except (GitError, msgspec.MsgspecError) as error:
             self.notes.append(f'pushes of these results will not go by gate "auto": {error}')
 
@@ -208,8 +216,7 @@ class Collection:
         orders = b"".join(b"delete " + name + b"\0\0" for name in present if name not in kept)
         git(common, "update-ref", "-z", "--stdin", env=env, stdin=orders)
 
-    def _describe(self, inbox: Path, taken: dict[str, str], chosen: Chosen, shot: Snapshot) -> Results:
-        box = self._box(inbox)
+    def _describe(self, box: Box, taken: dict[str, str], chosen: Chosen, shot: Snapshot) -> Results:
         empty = EMPTY_TREE[self.workspace.object_format]
         before = taken.get("base") or empty
         after = taken.get("tree") or taken.get("HEAD") or before

@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from sandbox.saferead import list_files, read_file
-from sandbox.workspace.boxed import Box
+from sandbox.workspace.boxed import Box, entered
 from sandbox.workspace.choosing import is_oid, ref_problem
 from sandbox.workspace.describing import describe, exists, present
 from sandbox.workspace.git import GitError, git, lines
@@ -99,53 +99,57 @@ class _Reception:
         self.quarantine = Box(git_dir=str(quarantine), ro=self.visible, rw=(str(quarantine),))
 
     def hold(self, pack: Path | bytes, commands: Sequence[Command]) -> HeldPush:
-        objects, size, oids = self._index(pack)
+        path = self._file(pack)
         new = list(dict.fromkeys(command.new for command in commands if exists(command.new)))
         old = list(dict.fromkeys(command.old for command in commands if exists(command.old)))
-        self._check_connected(new)
-        self._import(new, old)
-        box = Box(git_dir=str(self.dest), ro=(str(self.dest), *self.workspace.object_folders))
-        here = present(box, [*old, *self.known])
-        refs = tuple(describe(box, command, here, self.workspace) for command in commands)
-        with open(self.dest / _DIFF_FILE, "xb") as file:
-            cut = write(box, file, commands, here, self.workspace)
-        secrets = join(scan_range(box, new, sorted(here)), self._scan_rest(box, oids))
+        with entered(msgspec.structs.replace(self.quarantine, ro=(*self.visible, str(path)))) as box:
+            objects, oids = self._index(box, path)
+            self._check_connected(box, new)
+            self._import(box, new, old)
+        held = Box(git_dir=str(self.dest), ro=(str(self.dest), *self.workspace.object_folders))
+        with entered(held) as box:
+            here = present(box, [*old, *self.known])
+            refs = tuple(describe(box, command, here, self.workspace) for command in commands)
+            with open(self.dest / _DIFF_FILE, "xb") as file:
+                cut = write(box, file, commands, here, self.workspace)
+            secrets = join(scan_range(box, new, sorted(here)), self._scan_rest(box, oids))
+            own = in_push(box, self.workspace, new, here)
         return HeldPush(
             git_dir=str(self.dest),
             refs=refs,
             objects=objects,
-            size=size,
+            size=path.stat().st_size,
             diff=str(self.dest / _DIFF_FILE),
             diff_cut=cut,
             secrets=secrets,
-            own=in_push(box, self.workspace, new, here),
+            own=own,
         )
 
-    def _index(self, pack: Path | bytes) -> tuple[int, int, list[str]]:
-        """Complete and check the pack. Its number of objects, its bytes, the ids it brought."""
+    def _file(self, pack: Path | bytes) -> Path:
+        if isinstance(pack, Path):
+            return pack.absolute()
         path = self.scratch / "pushed.pack"
-        size = len(pack) if isinstance(pack, bytes) else pack.stat().st_size
-        if size == 0:
-            return 0, 0, []
-        if isinstance(pack, bytes):
-            path.write_bytes(pack)
-        else:
-            path = pack.absolute()
+        path.write_bytes(pack)
+        return path
+
+    def _index(self, box: Box, path: Path) -> tuple[int, list[str]]:
+        """Complete and check the pack. Its number of objects, and their ids."""
+        if path.stat().st_size == 0:
+            return 0, []
         count = int.from_bytes(_head(path)[8:12], "big")
         if count == 0:
-            return 0, size, []
+            return 0, []
         # A fixed script: only its arguments vary, and the pack arrives by redirection, not through us.
         script = 'pack=$1; shift; exec "$@" <"$pack"'
         # No --strict: old honest histories would fail it. fsck sees what is new here when it is imported.
         index = ["index-pack", "--stdin", "--fix-thin", f"--max-input-size={self.limit}"]
-        box = msgspec.structs.replace(self.quarantine, ro=(*self.visible, str(path)))
         command = ["/bin/sh", "-c", script, "sh", str(path), "git", "-c", "core.bigFileThreshold=32m", *index]
         done = box.run(command, timeout=600)
         if done.returncode != 0:
             raise GitError("index-pack", done.returncode, done.stderr)
-        return count, size, self._pack_ids(count)
+        return count, self._pack_ids(box, count)
 
-    def _pack_ids(self, count: int) -> list[str]:
+    def _pack_ids(self, box: Box, count: int) -> list[str]:
         """Ids in the completed pack, in pack order; what --fix-thin appended comes last and is cut."""
         top = Path(self.quarantine.git_dir)
         found = [e.path for e in list_files(top / "objects/pack").files if e.path.endswith(b".idx")]
@@ -153,12 +157,12 @@ class _Reception:
             raise PushRefused("the pack left no index")
         index = read_file(top, b"objects/pack/" + found[0], limit=_LARGEST_INDEX)
         form = f"--object-format={self.workspace.object_format}"
-        shown = self.quarantine.git("show-index", form, stdin=index)
+        shown = box.git("show-index", form, stdin=index)
         rows = (row.split(b" ") for row in lines(shown, b"\n"))
         ordered = sorted((int(row[0]), row[1].decode()) for row in rows)
         return [oid for _, oid in ordered[:count]]
 
-    def _check_connected(self, new: Sequence[str]) -> None:
+    def _check_connected(self, box: Box, new: Sequence[str]) -> None:
         """Everything reachable from the new ids must be here, up to what the person's refs reach."""
         person = git(
             self.workspace.common_dir,
@@ -169,17 +173,17 @@ class _Reception:
         safe = {oid for oid in person.decode().split() if is_oid(oid)}
         wanted = "".join(f"{oid}\n" for oid in new) + "".join(f"^{oid}\n" for oid in sorted(safe))
         for oid in new:
-            if self.quarantine.asks("cat-file", "-e", oid) is None:
+            if box.asks("cat-file", "-e", oid) is None:
                 raise PushRefused(f"the push names {oid}, which neither it nor the repository holds")
         arguments = ("rev-list", "--objects", "--quiet", "--ignore-missing", "--stdin")
-        self.quarantine.git(*arguments, stdin=wanted.encode(), timeout=300)
+        box.git(*arguments, stdin=wanted.encode(), timeout=300)
 
-    def _import(self, new: Sequence[str], old: Sequence[str]) -> None:
+    def _import(self, box: Box, new: Sequence[str], old: Sequence[str]) -> None:
         """Copy what the new ids need into the hold's repository; the old ones too where the clone has them,
         so that force can be told."""
         bare(self.dest, self.workspace.object_format, alternates=self.workspace.object_folders)
         self._fetch("held", new)
-        behind = sorted(present(self.quarantine, old))
+        behind = sorted(present(box, old))
         try:
             self._fetch("known", behind)
         except GitError:
@@ -199,6 +203,8 @@ class _Reception:
     def _scan_rest(self, box: Box, oids: Sequence[str]) -> Scan:
         """Objects that arrived but that no pushed ref needs: they will not be sent, but say something."""
         rest = sorted(set(oids) - present(box, oids))
+        if not rest:
+            return Scan(findings=(), complete=True)
         visible = (*self.workspace.object_folders, self.quarantine.git_dir)
         return scan_range(Box(git_dir=self.quarantine.git_dir, ro=visible), (), (), rest)
 
