@@ -9,7 +9,6 @@ from time import monotonic
 from typing import NamedTuple
 
 from netpolicy.address import is_loopback_host
-from netpolicy.presets import shipped
 from sekisho.core.action import Action, Effect
 from sekisho.core.patterns import host_matches, most_specific, specificity, split_port
 from sekisho.core.policy import CredentialEntry, Model, Policy
@@ -110,6 +109,9 @@ def model_header(model: Model, fetched: Callable[[str], str] = fetch) -> tuple[s
 def for_read(policy: Policy, place: Place, action: Action) -> Model | CredentialEntry | None:
     """What the policy gives a free request, if anything."""
     if action.effect is Effect.MODEL:
+        # A gatekeeper has them loaded; who sends an approved act would pay for them in vain.
+        from netpolicy.presets import shipped
+
         preset = shipped().find(place.host)
         provider = preset.provider if preset is not None else None
         for model in policy.network.model:

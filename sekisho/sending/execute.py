@@ -11,19 +11,22 @@ import os
 import subprocess
 import time
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import msgspec
 
 from netpolicy.proxy.resolver import NotDialled
 from sekisho.core.lifecycle import State
 from sekisho.core.policy import BUILTIN, Policy
-from sekisho.sending import artifact, credentials, reaching, rereading, send_http, send_push
+from sekisho.sending import artifact, credentials, reaching, send_push
 from sekisho.sending.artifact import CommandAct, HttpAct, PushAct, Transport
-from sekisho.sending.outgoing import Tampered, outgoing
 from sekisho.store.errors import LedgerError, StoreBroken, Trouble, Void
 from sekisho.store.holds import Hold
 from sekisho.store.store import Store
+
+# What only one kind of act needs is imported where that one is sent: whoever approves waits for it.
+if TYPE_CHECKING:
+    from sekisho.sending import send_http
 
 TAKEN_WITHIN = 10.0  # seconds in which a call that waits takes its approval
 
@@ -109,6 +112,8 @@ def _carried(store: Store, hold_id: str) -> Outcome:
 
 
 def _http(store: Store, hold: Hold, act: HttpAct) -> Outcome:
+    from sekisho.sending import send_http
+
     way = _dial(act.host, act.port, act.transport)
     tls = send_http.trust(_ca_file(store, act.transport))
     headers = _approved_headers(store, hold, act)
@@ -135,6 +140,8 @@ def _check_references(store: Store, hold: Hold, act: HttpAct) -> None:
     """What the act refers to must be what it was when it was held."""
     if not act.bound:
         return
+    from sekisho.sending import rereading
+
     try:
         why = rereading.moved(store, _policy(store, hold) or BUILTIN, act)
     except rereading.CannotRead as error:
@@ -156,7 +163,7 @@ def _body(store: Store, act: HttpAct) -> BinaryIO | None:
         ) from broken
 
 
-def _answered(store: Store, hold: Hold, result: send_http.HttpResult) -> Outcome:
+def _answered(store: Store, hold: Hold, result: "send_http.HttpResult") -> Outcome:
     stored = store.blobs.put_bytes(result.body)
     data = {
         "status": result.status,
@@ -198,6 +205,8 @@ def remote_now(store: Store, act: PushAct, project: str, *, only: bool = False) 
 
 
 def _push(store: Store, hold: Hold, act: PushAct, interactive: bool) -> Outcome:
+    from sekisho.sending.outgoing import Tampered, outgoing
+
     if not Path(act.repository, "objects").is_dir():
         raise NotExecuted("the held commits are no longer on this machine")
     if (why := send_push.moved(act, remote_now(store, act, hold.project, only=True))) is not None:

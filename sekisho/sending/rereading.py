@@ -10,7 +10,7 @@ import io
 import json
 import os
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import msgspec
@@ -26,10 +26,13 @@ from sekisho.core.action import Action, Effect
 from sekisho.core.policy import Policy
 from sekisho.core.remotes import host_of
 from sekisho.core.verdict import Context, Verdict, judge
-from sekisho.sending import credentials, movable, movable_graphql, reaching, send_http
+from sekisho.sending import credentials, movable, movable_graphql, reaching
 from sekisho.sending.artifact import Bound, HttpAct
 from sekisho.sending.movable import ABSENT, Movable, Reference
 from sekisho.store.store import Store
+
+if TYPE_CHECKING:
+    from sekisho.sending import send_http
 
 LARGEST_BODY = 1 << 20  # bytes of an act that are looked into
 PATIENCE = 10.0  # seconds for all reads of one act: whoever waits for the answer must not hang
@@ -155,7 +158,10 @@ def _bound(store: Store, policy: Policy, act: HttpAct, reference: Reference) -> 
     return Bound(reference=reference, values=found)
 
 
-def _ask(store: Store, policy: Policy, asked: HttpAct, content: bytes) -> send_http.HttpResult:
+def _ask(store: Store, policy: Policy, asked: HttpAct, content: bytes) -> "send_http.HttpResult":
+    # Its libraries are for the few acts that refer to something.
+    from sekisho.sending import send_http
+
     place = credentials.Place(asked.scheme, asked.host, asked.port)
     entry = credentials.entry_for(policy, place, use=("read",)) or credentials.entry_for(
         policy, place, use=("approved",)

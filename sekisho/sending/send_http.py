@@ -5,13 +5,15 @@ import re
 import socket
 import ssl
 from io import IOBase
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 from urllib.parse import urlsplit
 
 import msgspec
 
-from netpolicy.proxy.corporate import CorporateProxy
 from sekisho.sending.artifact import HttpAct
+
+if TYPE_CHECKING:
+    from netpolicy.proxy.corporate import CorporateProxy
 
 TIMEOUT = 60.0  # seconds without a byte
 KEEP = 1 << 20  # bytes of the answer that are kept
@@ -39,11 +41,8 @@ class Uncertain(Exception):
 
 
 def trust(ca_file: str | None) -> ssl.SSLContext:
-    """TLS settings for upstreams: the system's roots, and those of `ca_file` besides."""
-    context = ssl.create_default_context()
-    if ca_file:
-        context.load_verify_locations(ca_file)
-    return context
+    """TLS settings for upstreams: the roots of `ca_file`, those of the gate that held; or the system's."""
+    return ssl.create_default_context(cafile=ca_file)
 
 
 def send(
@@ -53,7 +52,7 @@ def send(
     address: tuple[str, int],
     tls: ssl.SSLContext,
     headers: tuple[tuple[str, str], ...] = (),
-    via: CorporateProxy | None = None,
+    via: "CorporateProxy | None" = None,
 ) -> HttpResult:
     """Send `act` to `address`, through a tunnel of `via` if given; `headers` replace those of the same name.
 
@@ -75,7 +74,7 @@ def send(
 
 
 def _connect(
-    act: HttpAct, address: tuple[str, int], tls: ssl.SSLContext, via: CorporateProxy | None
+    act: HttpAct, address: tuple[str, int], tls: ssl.SSLContext, via: "CorporateProxy | None"
 ) -> socket.socket:
     plain = socket.create_connection((via.host, via.port) if via else address, timeout=TIMEOUT)
     try:
@@ -89,7 +88,7 @@ def _connect(
         raise
 
 
-def _open_tunnel(sock: socket.socket, address: tuple[str, int], via: CorporateProxy) -> None:
+def _open_tunnel(sock: socket.socket, address: tuple[str, int], via: "CorporateProxy") -> None:
     """RFC 9110, 9.3.6. Raises OSError where the proxy says no."""
     host, port = address
     name = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

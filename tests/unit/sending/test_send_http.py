@@ -139,6 +139,11 @@ def test_a_certificate_for_another_name_means_that_nothing_is_sent(upstream: Ups
     assert upstream.journal.requests() == []
 
 
+def test_only_those_whom_the_gate_trusted_are_trusted(upstream: Upstream) -> None:
+    (one,) = send_http.trust(str(upstream.ca_file)).get_ca_certs(binary_form=True)
+    assert one == ssl.PEM_cert_to_DER_cert(upstream.ca_file.read_text())
+
+
 def test_a_trusted_upstream_gets_it_once_with_the_approved_credential(upstream: Upstream) -> None:
     trust = send_http.trust(str(upstream.ca_file))
     body = bytes(range(256)) * 4096
