@@ -101,13 +101,11 @@ class GatekeeperProcess:
             with contextlib.suppress(OSError):
                 self._channel.send(STOP)
             self._channel.close()
-            try:
-                self._process.wait(STOP_PATIENCE)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
         if self._watcher.is_alive():
-            self._watcher.join(STOP_PATIENCE)
+            self._watcher.join(STOP_PATIENCE)  # it waits for the process, without looking again and again
+        if self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()
 
     def _serves(self) -> bool:
         try:
