@@ -1,19 +1,21 @@
 """Runs of hexadecimal, base32 and base64 in a text, and what they say. Pure.
 
-A run says something else at every place that reading may begin at. `Encoding.read` reads them all at once,
-as one number that is shifted; `Encoding.parts` then tells which runs to decode alone, exactly from their
-beginning, because what was read at some place calls for a closer look.
+A run says something else at every place that reading may begin at. `Encoding.read` reads all runs from each
+such place; `Encoding.parts` then tells which runs to decode alone, exactly from their beginning, because what
+was read at some place calls for a closer look.
 """
 
 import binascii
-import math
 import re
 import string
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+
+import msgspec
 
 Span = tuple[int, int]
 Find = Callable[[bytes], Iterable[bytes]]
+Texts = Callable[[bytes], Iterator[tuple[int, bytes]]]
 
 APART = b"  "  # between runs: read as zeros, they end a byte in every encoding
 _SPACE = ord(" ")
@@ -69,7 +71,7 @@ class Alphabet:
         spaced = self.spaced(data)
         start = spaced.rfind(b" ", 0, (at + 1) * _STRIDE - 1) + 1
         end = spaced.find(b" ", (marks.rfind(wanted) + 1) * _STRIDE - 1)
-        words = spaced[start : len(data) if end < 0 else end].split(b" ")
+        words = spaced[start : len(data) if end < 0 else end].split()
         return [word for word in words if len(word) >= shortest]
 
     def spaced(self, data: bytes) -> bytes:
@@ -85,8 +87,31 @@ _CASES_OF_BASE32 = (Alphabet(string.ascii_lowercase + "234567"), Alphabet(string
 _OF_BASE64 = (Alphabet(_WORDS + "_-"), Alphabet(_WORDS + "+/"))
 
 
+class Said:
+    """What runs say: texts of one size, each read from another place, with a space between them.
+
+    A text begins at a bit of the runs, before them where that is negative.
+    """
+
+    __slots__ = ("_bits", "_size", "_starts", "text")
+
+    def __init__(self, starts: Sequence[int], texts: Sequence[bytes], bits: int) -> None:
+        self.text = texts[0] if len(texts) == 1 else b" ".join(texts)
+        self._starts, self._size, self._bits = starts, len(texts[0]) + 1, bits
+
+    def place(self, span: Span) -> Span:
+        """From which characters of the runs that comes which stands at `span` of the text."""
+        which, first = divmod(span[0], self._size)
+        begin = self._starts[which] + first * 8
+        end = begin + (span[1] - span[0]) * 8
+        return max(0, begin) // self._bits, -(-end // self._bits)
+
+
 class Encoding:
-    """A way to write bytes, `bits` a character, in runs of `shortest` characters or more."""
+    """A way to write bytes, `bits` a character, in runs of `shortest` characters or more.
+
+    `gzip`: how a gzip member begins in it, where that has only one form; else `read` must show where.
+    """
 
     def __init__(
         self,
@@ -94,35 +119,33 @@ class Encoding:
         shortest: int,
         *,
         find: Find,
-        number: Callable[[bytes], int],
+        texts: Texts,
         decode: Callable[[bytes], Iterator[bytes]],
         alphabets: tuple[Alphabet, ...],
+        gzip: re.Pattern[bytes] | None = None,
     ) -> None:
-        self.bits, self.shortest, self.alphabets = bits, shortest, alphabets
-        self.find, self.number, self.decode = find, number, decode
-        self._shifts = range(0, 8, math.gcd(8, bits))
+        self.bits, self.shortest, self.alphabets, self.gzip = bits, shortest, alphabets, gzip
+        self.find, self.decode = find, decode
+        self._texts = texts
 
-    def read(self, runs: bytes) -> Iterator[tuple[int, bytes]]:
-        """What runs that stand apart say, from whatever place they are read: numbered texts, one a shift.
+    def read(self, runs: bytes) -> Iterator[Said]:
+        """What runs that stand apart say, from whatever place they are read.
 
         Short ones come as one text. A long one would be a block of memory that is new each time.
         """
-        number, size = self.number(runs), self._size(runs)
-        texts = ((number >> shift).to_bytes(size) for shift in self._shifts)
-        return enumerate(texts) if size > _SHORT else iter([(0, b" ".join(texts))])
+        if len(runs) > _SHORT:
+            return (Said((start,), (text,), self.bits) for start, text in self._texts(runs))
+        starts, texts = zip(*self._texts(runs), strict=True)
+        return iter((Said(starts, texts, self.bits),))
 
-    def places(self, runs: bytes, text: int, spans: list[Span]) -> list[Span]:
-        """Where what stands at `spans` of a text of `read` comes from. All of `runs`, if there are many."""
-        if len(spans) > _MANY:
-            return [(0, len(runs))]
-        return [self._place(runs, text, span) for span in spans]
+    def places(self, runs: bytes, said: Said, spans: list[Span]) -> list[Span]:
+        """Where what stands at `spans` of a text comes from. All of `runs`, if there are many."""
+        return [(0, len(runs))] if len(spans) > _MANY else list(map(said.place, spans))
 
-    def _place(self, runs: bytes, text: int, span: Span) -> Span:
-        size = self._size(runs)
-        more, first = divmod(span[0], size + 1)
-        last = first + span[1] - span[0]
-        added = size * 8 - len(runs) * self.bits + self._shifts[text + more]
-        return max(0, first * 8 - added) // self.bits, -((added - last * 8) // self.bits)
+    def packed(self, runs: bytes) -> list[Span]:
+        """Where a gzip member begins, if that is seen unread. All of `runs`, if there are many."""
+        found = [match.span() for match in self.gzip.finditer(runs)] if self.gzip else []
+        return [(0, len(runs))] if len(found) > _MANY else found
 
     def parts(self, runs: bytes, sure: set[Span], near: set[Span]) -> Iterator[bytes]:
         """The runs, in each alphabet, of which some characters are at the places that are `sure`.
@@ -141,9 +164,6 @@ class Encoding:
             if sure or cut:
                 yield from self._words(alphabet.spaced(padded), sorted(sure | cut))
 
-    def _size(self, runs: bytes) -> int:
-        return len(runs) * self.bits // 8 + 1
-
     def _words(self, spaced: bytes, places: list[Span]) -> Iterator[bytes]:
         done = 0
         for start, end in ((start + len(_EDGE), end + len(_EDGE)) for start, end in places):
@@ -159,64 +179,74 @@ def encodings(size: int) -> tuple[Encoding, ...]:
     of_hex, of_base32, of_base64 = size * 2, size * 8 // 5, size * 4 // 3
     return (
         Encoding(
-            4, of_hex, find=partial(_HEX.runs, shortest=of_hex), number=_number16, decode=_hex,
+            4, of_hex, find=partial(_HEX.runs, shortest=of_hex), texts=_texts16, decode=_hex,
             alphabets=(_HEX,),
         ),
         Encoding(
-            5, of_base32, find=_base32_runs(of_base32), number=_number32, decode=_base32,
+            5, of_base32, find=partial(_base32_runs, shortest=of_base32), texts=_texts32, decode=_base32,
             alphabets=(_OF_BASE32,),
         ),
         Encoding(
-            6, of_base64, find=lambda runs: (runs,), number=_number64, decode=_base64, alphabets=_OF_BASE64,
+            6, of_base64, find=lambda runs: (runs,), texts=_texts64, decode=_base64, alphabets=_OF_BASE64,
+            gzip=re.compile(b"H(?=4sI)"),
         ),
     )  # fmt: skip
 
 
+def _texts16(runs: bytes) -> Iterator[tuple[int, bytes]]:
+    digits = runs.replace(b" ", b"0")
+    size = len(digits) // 2 * 2 + 2
+    yield 0, binascii.unhexlify(digits.ljust(size, b"0"))
+    yield -4, binascii.unhexlify((b"0" + digits).ljust(size, b"0"))
+
+
 def _hex(run: bytes) -> Iterator[bytes]:
-    digits = run.decode()
-    return (bytes.fromhex(digits[at : at + (len(digits) - at) // 2 * 2]) for at in (0, 1))
-
-
-def _number16(runs: bytes) -> int:
-    return int(runs.replace(b" ", b"0"), 16)
+    return (binascii.unhexlify(run[at : at + (len(run) - at) // 2 * 2]) for at in (0, 1))
 
 
 _DIGITS_OF_32 = 2 * (string.digits + "abcdefghijklmnop") + "qrstuv"
 _BASE32 = bytes.maketrans((string.ascii_letters + "234567 ").encode(), (_DIGITS_OF_32 + "0").encode())
 
 
+def _texts32(runs: bytes) -> Iterator[tuple[int, bytes]]:
+    number, bits = _number32(runs), len(runs) * 5
+    size = bits // 8 + 1
+    return ((bits - shift - size * 8, (number >> shift).to_bytes(size)) for shift in range(8))
+
+
 def _base32(run: bytes) -> Iterator[bytes]:
     """A text right before it shifts the bits."""
-    number = _number32(run)
-    size = len(run) * 5 // 8 + 1
-    return ((number >> shift).to_bytes(size).lstrip(b"\0") for shift in range(8))
+    return (text.lstrip(b"\0") for _, text in _texts32(run))
 
 
 def _number32(runs: bytes) -> int:
     return int(runs.translate(_BASE32), 32)  # linear in this base
 
 
-def _base32_runs(shortest: int) -> Find:
-    one_case = re.compile(rb"[a-z2-7]{%d,}+|[A-Z2-7]{%d,}+" % (shortest, shortest))
+def _base32_runs(data: bytes, shortest: int) -> Iterator[bytes]:
+    for case in _CASES_OF_BASE32:
+        if not case.lacks(data, shortest, stride=2):
+            yield from (data[start:end] for start, end in case.spans(data, shortest))
 
-    def find(data: bytes) -> Iterator[bytes]:
-        if not all(case.lacks(data, shortest, stride=2) for case in _CASES_OF_BASE32):
-            for start, end in _OF_BASE32.spans(data, shortest):
-                yield from one_case.findall(data, start, end)
 
-    return find
+def _texts64(runs: bytes) -> Iterator[tuple[int, bytes]]:
+    size = (len(runs) + 6) // 4 * 4
+    digits = f"AAA{_digits64(runs)}".ljust(size + 3, "A")
+    return (((first - 3) * 6, _bytes64(digits[first : first + size])) for first in range(4))
 
 
 def _base64(run: bytes) -> Iterator[bytes]:
-    """A text right before it shifts base64 by up to three characters: decoded once, shifted as a number."""
-    number = _number64(run)
-    size = len(run) * 6 // 8 + 1
-    for start in range(4):
-        whole, over = divmod((len(run) - start) * 6, 8)
-        yield (number >> over).to_bytes(size)[size - whole :]
+    """A text right before it shifts base64 by up to three characters."""
+    digits = _digits64(run)
+    for first in range(4):
+        rest = len(digits) - first
+        yield _bytes64(digits[first:].ljust(rest + -rest % 4, "A"))[: rest * 6 // 8]
 
 
-def _number64(runs: bytes) -> int:
-    added = -len(runs) % 4
-    digits = runs.replace(b"-", b"+").replace(b"_", b"/").replace(b" ", b"A")
-    return int.from_bytes(binascii.a2b_base64(digits + b"A" * added)) >> 6 * added
+def _digits64(runs: bytes) -> str:
+    return runs.replace(b"-", b"+").replace(b"_", b"/").replace(b" ", b"A").decode()
+
+
+def _bytes64(digits: str) -> bytes:
+    """As `base64.b64decode`, which takes four times as long."""
+    return msgspec.convert(digits, bytes)

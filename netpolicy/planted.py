@@ -22,6 +22,7 @@ MAX_LAYERS = 3
 MAX_RUNS = 200  # beyond them only what runs say themselves is looked at, not what is encoded within
 MAX_REMEMBERED = 4096  # characters
 LONG = 512  # bytes
+_BETWEEN = b"[^a-zA-Z0-9]*+"
 _SAMPLED = 61  # bytes from one that is looked at to the next
 _RARE = 100  # characters, of which one may be
 
@@ -91,13 +92,15 @@ class Planted:
         if _has_quoted(data):
             return self._within(unquote_to_bytes(data), layers)
         found = RUNS.runs(data, self.shortest) if len(data) >= self.shortest else []
+        if not found:
+            return False
         runs = list(dict.fromkeys(found))  # a long path stands in a text with its slashes and without
         return self._encoded(runs[:MAX_RUNS], layers - 1) or self._encoded(runs[MAX_RUNS:], None)
 
     def _plainly(self, data: bytes) -> bool:
         if len(data) < self._least:
             return False
-        possible = [secret for secret in self._secrets if len(data) < LONG or secret.possible(data)]
+        possible = [secret for secret in self._secrets if secret.possible(data)]
         if not possible:
             return False
         squeezed = _squeeze(data)
@@ -115,16 +118,17 @@ class Planted:
         if not runs:
             return False
         sure: set[Span] = set()
-        near: set[Span] = set()
-        for number, said in encoding.read(runs):
-            quoted = _spans(_QUOTING, said)
-            undone = self._undone(said, quoted)
-            if any(map(self._plainly, (said, *undone))):
+        near = set(encoding.packed(runs))
+        for said in encoding.read(runs):
+            quoted = _spans(_QUOTING, said.text)
+            undone = self._undone(said.text, quoted)
+            if any(map(self._plainly, (said.text, *undone))):
                 return True
             if layers is not None:
-                closer = list(self._closer(said, quoted, undone, layers))
-                sure.update(encoding.places(runs, number, closer))
-                near.update(encoding.places(runs, number, quoted + _spans(_PACKED, said)))
+                closer = list(self._closer(said.text, quoted, undone, layers))
+                packed = [] if encoding.gzip else _spans(_PACKED, said.text)
+                sure.update(encoding.places(runs, said, closer))
+                near.update(encoding.places(runs, said, quoted + packed))
         parts = dict.fromkeys(encoding.parts(runs, sure, near))
         return any(self._within(inner, layers or 0) for inner in _decodings(encoding, parts))
 
@@ -168,11 +172,12 @@ def _decodings(encoding: Encoding, parts: Iterable[bytes]) -> Iterator[bytes]:
 
 
 class _Secret:
-    """The squeezed texts of a secret, and a look at long texts, which costs less than squeezing them."""
+    """The squeezed texts of a secret, and a first look at a text, which costs less than squeezing it."""
 
     def __init__(self, secret: str) -> None:
         plain = _squeezed(secret)
         self.texts = tuple({plain, _squeezed(codecs.encode(secret, "rot13")), plain[::-1]})
+        self._digit = max(_digits(self.texts), default=b"")  # low ones are in many a text
         self._letters = [  # digits first, which most texts lack
             [(code, ord(chr(code).upper())) for code in letters]
             for letters in {bytes(sorted(set(text))) for text in self.texts}
@@ -181,6 +186,10 @@ class _Secret:
 
     def possible(self, data: bytes) -> bool:
         """Whether `data` has all letters of a text and, where that is quick, one's tail."""
+        if self._digit not in data:
+            return False
+        if len(data) < LONG:
+            return True
         if not any(all(lower in data or upper in data for lower, upper in text) for text in self._letters):
             return False
         sample = data[::_SAMPLED]
@@ -202,12 +211,13 @@ def _tails(texts: tuple[bytes, ...]) -> dict[bytes, re.Pattern[bytes]]:
     for text in texts:
         first = text.find(digit)
         begin = text[first : first + 1]
-        rest = b"".join(
-            [b"[^a-zA-Z0-9]*+" + _any_case(text[at : at + 1]) for at in range(first + 1, len(text))]
-        )
+        rest = _BETWEEN.join([_any_case(text[at : at + 1]) for at in range(first + 1, len(text))])
         for case in {begin, begin.upper()}:
             rests.setdefault(case, []).append(rest)
-    return {begin: re.compile(begin + b"(?:" + b"|".join(tails) + b")") for begin, tails in rests.items()}
+    return {
+        begin: re.compile(begin + _BETWEEN + b"(?:" + b"|".join(tails) + b")")
+        for begin, tails in rests.items()
+    }
 
 
 def _digits(texts: tuple[bytes, ...]) -> list[bytes]:
