@@ -8,6 +8,7 @@ from tests.docker import lab
 from tests.e2e.enclosing import DOCKER, chosen
 from tests.e2e.world import World
 from tests.escape.test_approval_from_inside import (
+    attacked,
     held,
     test_a_decision_file_written_inside_decides_nothing,
     test_no_key_ledger_or_socket_is_in_reach,
@@ -24,6 +25,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 
 __all__ = [
+    "attacked",
     "held",
     "test_a_decision_file_written_inside_decides_nothing",
     "test_no_key_ledger_or_socket_is_in_reach",

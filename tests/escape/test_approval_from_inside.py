@@ -1,6 +1,7 @@
 """The agent cannot approve: nothing of what an approval takes is within its reach."""
 
 import json
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -58,23 +59,38 @@ def held(world: World) -> Session:
     return world.run("curl -sS -o /dev/null -d a=1 https://api.test/wanted")
 
 
-def test_no_key_ledger_or_socket_is_in_reach(world: World, held: Session) -> None:
+PARTS = ("search", "approve", "decide")
+SCRIPT = r"""
+printf %s canary-of-the-search > canary.txt
+echo part search; python3 -c "$1" "$2"
+echo part approve
+(sekisho approvals approve "$3" || python3 -m sekisho approvals approve "$3") 2>&1
+echo "status $?"; ls "$4" 2>&1
+echo part decide
+mkdir -p "$SEKISHO_OUTBOX/decisions" ; echo '{"state": "approved"}' \
+  > "$SEKISHO_OUTBOX/decisions/$3.json" && echo written
+rm -rf "$SEKISHO_OUTBOX/decisions" 2>/dev/null && echo removed
+curl -sS -o /dev/null -w '%{http_code}\n' -d a=1 https://api.test/wanted
+"""
+
+
+@pytest.fixture(scope="module")
+def attacked(world: World, held: Session) -> dict[str, str]:
+    """What each attack of one session said."""
     state = world.sekisho.home / "state"
-    canary = b"canary-of-the-search"
     wanted = {
         "approval key": (state / "approval.key").read_bytes(),
         "journal key": (state / "journal.key").read_bytes(),
         "authority key": b"PRIVATE KEY-----\n" + key_line(world),
         "login": b"open-sesame",
-        "canary": canary,
+        "canary": b"canary-of-the-search",
     }
     arguments = json.dumps({name: secret.hex() for name, secret in wanted.items()})
-    script = 'printf %s canary-of-the-search > canary.txt; exec python3 -c "$1" "$2"'
-    session = world.run(["bash", "-c", script, "agent", SEARCH, arguments])
-    seen = json.loads(session.out)
-    assert set(seen["found"]) == {"canary"}, seen
-    assert seen["ledgers"] == []
-    assert [path for path in seen["sockets"] if "agent.sock" not in path] == []
+    words = [SEARCH, arguments, world.hold(held)["id"], str(world.sekisho.home)]
+    session = world.run(["bash", "-c", SCRIPT, "agent", *words])
+    said = re.split(r"^part (\w+)\n", session.out, flags=re.MULTILINE)[1:]
+    assert tuple(said[::2]) == PARTS, session.err
+    return dict(zip(PARTS, said[1::2], strict=True))
 
 
 def key_line(world: World) -> bytes:
@@ -83,38 +99,29 @@ def key_line(world: World) -> bytes:
     return text.split(b"PRIVATE KEY-----\n", 1)[1].split(b"\n", 1)[0]
 
 
-def test_the_approve_command_inside_reaches_no_ledger(world: World, held: Session) -> None:
+def still_waits(world: World, held: Session) -> bool:
+    return bool(world.state(world.hold(held)) == "pending" and not world.writes())
+
+
+def test_no_key_ledger_or_socket_is_in_reach(attacked: dict[str, str]) -> None:
+    seen = json.loads(attacked["search"])
+    assert set(seen["found"]) == {"canary"}, seen
+    assert seen["ledgers"] == []
+    assert [path for path in seen["sockets"] if "agent.sock" not in path] == []
+
+
+def test_the_approve_command_inside_reaches_no_ledger(
+    world: World, held: Session, attacked: dict[str, str]
+) -> None:
     """With the product's own code at hand, the agent still has nothing to approve with."""
-    hold = world.hold(held)
-    session = world.run(
-        [
-            "bash",
-            "-c",
-            """
-            (sekisho approvals approve "$1" || python3 -m sekisho approvals approve "$1") 2>&1
-            echo "status $?"; ls "$2" 2>&1
-            """,
-            "agent",
-            hold["id"],
-            str(world.sekisho.home),
-        ]
-    )
-    assert "status 0" not in session.out
-    assert "No such file" in session.out
-    assert world.state(hold) == "pending"
-    assert not world.writes()
+    assert "status 0" not in attacked["approve"]
+    assert "status " in attacked["approve"]
+    assert "No such file" in attacked["approve"]
+    assert still_waits(world, held)
 
 
-def test_a_decision_file_written_inside_decides_nothing(world: World, held: Session) -> None:
-    hold = world.hold(held)
-    session = world.run(
-        f"""
-        mkdir -p "$SEKISHO_OUTBOX/decisions" ; echo '{{"state": "approved"}}' \
-          > "$SEKISHO_OUTBOX/decisions/{hold["id"]}.json" && echo written
-        rm -rf "$SEKISHO_OUTBOX/decisions" 2>/dev/null && echo removed
-        curl -sS -o /dev/null -w '%{{http_code}}\\n' -d a=1 https://api.test/wanted
-        """
-    )
-    assert session.out == "403\n"
-    assert world.state(hold) == "pending"
-    assert not world.writes()
+def test_a_decision_file_written_inside_decides_nothing(
+    world: World, held: Session, attacked: dict[str, str]
+) -> None:
+    assert attacked["decide"] == "403\n"
+    assert still_waits(world, held)

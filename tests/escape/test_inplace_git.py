@@ -130,19 +130,20 @@ EVIL = "mkdir -p $S/.git/refs $S/.git/objects; echo ref: refs/heads/main >$S/.gi
 EVIL += f"{CONFIG} >$S/.git/config"
 
 
+# $S is a repository in the tree, a submodule or not.
+ON_NESTED = [
+    f"rm -rf $S; {EVIL}",
+    f"mv $S elsewhere; {EVIL}",
+    f"mv third t; mv loose l; {EVIL}",
+    "echo gitdir: /tmp/evil >$S/.git",
+    "printf '[core]\\nfsmonitor=./evil\\n' >>$S/.git/config",
+    f"cd $S; D=$(git rev-parse --git-dir); {CONFIG} >>$D/config; mkdir -p $D/hooks; touch $D/hooks/x",
+    "rm -f $S/.git; rmdir $S; ln -s /tmp $S",
+]
+
+
 @pytest.mark.parametrize("where", ["third/sub", "bare-sub", "loose/repo"])
-@pytest.mark.parametrize(
-    "attack",
-    [
-        f"rm -rf $S; {EVIL}",
-        f"mv $S elsewhere; {EVIL}",
-        f"mv third t; mv loose l; {EVIL}",
-        "echo gitdir: /tmp/evil >$S/.git",
-        "printf '[core]\\nfsmonitor=./evil\\n' >>$S/.git/config",
-        f"cd $S; D=$(git rev-parse --git-dir); {CONFIG} >>$D/config; mkdir -p $D/hooks; touch $D/hooks/x",
-        "rm -f $S/.git; rmdir $S; ln -s /tmp $S",
-    ],
-)
+@pytest.mark.parametrize("attack", ON_NESTED)
 def test_repositories_in_the_tree_keep_their_git_folder(nested: Nested, attack: str, where: str) -> None:
     folder = nested.top / where
     modules = listing(nested.top / ".git")
