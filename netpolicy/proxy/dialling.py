@@ -12,6 +12,8 @@ from netpolicy.proxy.limits import Limits
 from netpolicy.proxy.listener import Kind, ListenerMode
 from netpolicy.proxy.resolver import Address, NotDialled, Resolver
 
+_PIECE = 1 << 18  # bytes; as much as asyncio takes from a socket at once
+
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
@@ -36,10 +38,26 @@ async def dial(site: DialSite, mode: ListenerMode, server: Server) -> Streams:
     for host, port in await _addresses(site, mode, server):
         try:
             async with asyncio.timeout(site.limits.dial):
-                return await asyncio.open_connection(host, port)
+                return await _connect(host, port)
         except (OSError, TimeoutError) as error:
             last = error
     raise last
+
+
+class _Reader(asyncio.StreamReader):
+    """Gives all that has come: mitmproxy asks for 64 KB, but each piece it gets has to pass every layer."""
+
+    async def read(self, n: int = -1) -> bytes:
+        return await super().read(max(n, _PIECE) if n > 0 else n)
+
+
+async def _connect(host: str, port: int) -> Streams:
+    """As `asyncio.open_connection`, with that reader."""
+    loop = asyncio.get_running_loop()
+    reader = _Reader(loop=loop)
+    protocol = asyncio.StreamReaderProtocol(reader, loop=loop)
+    transport, _ = await loop.create_connection(lambda: protocol, host, port)
+    return reader, asyncio.StreamWriter(transport, protocol, reader, loop)
 
 
 async def _addresses(site: DialSite, mode: ListenerMode, server: Server) -> list[Address]:
