@@ -38,7 +38,7 @@ def test_image_means_docker(tmp_path: Path) -> None:
     assert found.why == "the image sekisho/base is named"
 
 
-@pytest.mark.alone
+@pytest.mark.unthreaded
 @pytest.mark.sandbox
 def test_without_an_image_bwrap_is_taken_where_it_can(tmp_path: Path) -> None:
     found = chosen("auto", None, tmp_path)
@@ -115,7 +115,7 @@ touch made; pwd; echo "$PATH" | cut -d: -f1
 """
 
 
-@pytest.mark.alone
+@pytest.mark.unthreaded
 @pytest.mark.sandbox
 @pytest.mark.parametrize("name", ["bwrap", "docker"])
 def test_whole_view_is_the_same_with_both(name: str, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from tests.support.needs import needs
 from tests.support.unprivileged import ordinary_user
 
-marks = [pytest.mark.alone, pytest.mark.sandbox, needs("bwrap", "python3", "setsid", "prlimit")]
+marks = [pytest.mark.unthreaded, pytest.mark.sandbox, needs("bwrap", "python3", "setsid", "prlimit")]
 Call = Callable[..., Any]
 
 

@@ -7,13 +7,12 @@ import pytest
 from sandbox.inplace.collecting import collect
 from sandbox.workspace.creating import create
 from sandbox.workspace.model import Skipped
-from tests.escape.enclosed import marks
 from tests.support.git import git_output
 from tests.support.needs import needs
 from tests.unit.sandbox.inplace.places import Place
 from tests.unit.sandbox.workspace.people import Agent, Person
 
-pytestmark = [*marks, needs("git")]
+pytestmark = [pytest.mark.sandbox, needs("bwrap", "git", "prlimit")]
 
 PLAN = "VERY-PRIVATE-PLAN"
 EVERYTHING = "git cat-file --batch-all-objects --batch --unordered"

@@ -8,7 +8,6 @@ from sandbox import throwaway
 from sandbox.inplace.collecting import collect
 from sandbox.inplace.mounting import mounts
 from sandbox.inplace.preparing import create, entries_digest
-from tests.escape.enclosed import marks
 from tests.support.git import run_git
 from tests.support.needs import needs
 from tests.support.unprivileged import ordinary_user
@@ -24,7 +23,7 @@ from tests.unit.sandbox.inplace.places import (
 )
 from tests.unit.sandbox.workspace.people import Person
 
-pytestmark = [*marks, needs("git")]
+pytestmark = [pytest.mark.sandbox, needs("bwrap", "git", "prlimit")]
 
 CONFIG = "printf '[core]\\nfsmonitor=./evil\\n'"
 HOOK = "printf '#!/bin/sh\\n./evil\\n'"

@@ -84,7 +84,7 @@ def test_tool_whose_wire_is_inspected_is_not_absent(name: str) -> None:
     assert name not in KIND
 
 
-@pytest.mark.alone
+@pytest.mark.unthreaded
 @pytest.mark.sandbox
 @needs("bwrap", "ssh")
 def test_ssh_is_absent_inside() -> None:

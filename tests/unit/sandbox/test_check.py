@@ -8,7 +8,7 @@ from sandbox import check
 from tests.support.needs import needs
 
 
-@pytest.mark.alone
+@pytest.mark.unthreaded
 @pytest.mark.sandbox
 @needs("bwrap")
 def test_this_machine_can() -> None:

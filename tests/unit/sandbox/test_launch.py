@@ -15,7 +15,7 @@ from sandbox.spec import MountKind
 from tests.support.needs import needs
 from tests.unit.sandbox.lab import bind, enclosure, run_inside
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.unthreaded
 
 STATUSES = [
     (("sh", "-c", "exit 0"), 0),

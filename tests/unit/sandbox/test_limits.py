@@ -12,7 +12,7 @@ from sandbox.spec import Limits
 from tests.support.needs import needs
 from tests.unit.sandbox.lab import enclosure
 
-pytestmark = [pytest.mark.alone, pytest.mark.sandbox, needs("bwrap", "python3")]
+pytestmark = [pytest.mark.unthreaded, pytest.mark.sandbox, needs("bwrap", "python3")]
 EAT = "x = bytearray(200 << 20); import time; time.sleep(30)"
 BREED = "import os, time\nfor _ in range(30):\n  if os.fork() == 0: time.sleep(30)\ntime.sleep(30)"
 

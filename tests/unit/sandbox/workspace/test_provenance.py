@@ -10,7 +10,7 @@ from sandbox.workspace.provenance import RECORD, nobodys
 from tests.support.needs import needs
 from tests.unit.sandbox.workspace.people import Agent, Person
 
-pytestmark = [pytest.mark.sandbox, pytest.mark.alone, needs("bwrap", "git")]
+pytestmark = [pytest.mark.sandbox, needs("bwrap", "git")]
 Begin = Callable[..., tuple[Workspace, Agent]]
 
 
