@@ -49,11 +49,12 @@ NOTHING = Movable()
 class Rule(msgspec.Struct, frozen=True):
     """Acts of one shape: method, path below the project's, and what they refer to.
 
+    `method` and `path` are patterns, not compiled before they are needed: few processes ever do.
     `make` gets the project's API path, the path's groups and the parameters.
     """
 
     method: str
-    path: re.Pattern[str]
+    path: str
     make: Callable[[str, tuple[str, ...], Parameters], Iterator[Reference]]
     pin: str = ""
 
@@ -109,10 +110,6 @@ def _release(form: tuple[str, str], tag_path: str, at: str) -> Callable[..., Ite
     return make
 
 
-def _rule(method: str, path: str, make: Callable[..., Iterator[Reference]], pin: str = "") -> Rule:
-    return Rule(method, re.compile(path), make, pin)
-
-
 _PULL = _one("pull request", "/pulls/{0}", "head.sha", "base.ref", "base.sha")
 _MERGE_REQUEST = _one("merge request", "/merge_requests/{0}", "sha", "target_branch")
 _HUB_REF = _one("ref", "/git/ref/{0}", "object.sha")
@@ -120,49 +117,49 @@ _BRANCH = _one("branch", "/branches/{0}", "commit.id")
 _LAB_BRANCH = _one("branch", "/repository/branches/{0}", "commit.id")
 
 _GITHUB = (
-    _rule("PUT", r"/pulls/(\d+)/merge", _PULL, "sha"),
-    _rule("PUT", r"/pulls/(\d+)/update-branch", _PULL, "expected_head_sha"),
-    _rule("POST", r"/pulls/(\d+)/reviews", _PULL, "commit_id"),
-    _rule("PATCH", r"/pulls/(\d+)", _PULL),
-    _rule("POST", r"/pulls", _named(_HUB, head="head", base="base")),
-    _rule("POST", r"/merges", _named(_HUB, head="head", base="base")),
-    _rule("POST", r"/merge-upstream", _named(_HUB, branch="branch")),
-    _rule("POST", r"/actions/workflows/([^/]+)/dispatches", _named(_HUB, ref="ref")),
-    _rule("POST", r"/actions/runs/(\d+)/(?:rerun|rerun-failed-jobs|approve|cancel)",
+    Rule("PUT", r"/pulls/(\d+)/merge", _PULL, "sha"),
+    Rule("PUT", r"/pulls/(\d+)/update-branch", _PULL, "expected_head_sha"),
+    Rule("POST", r"/pulls/(\d+)/reviews", _PULL, "commit_id"),
+    Rule("PATCH", r"/pulls/(\d+)", _PULL),
+    Rule("POST", r"/pulls", _named(_HUB, head="head", base="base")),
+    Rule("POST", r"/merges", _named(_HUB, head="head", base="base")),
+    Rule("POST", r"/merge-upstream", _named(_HUB, branch="branch")),
+    Rule("POST", r"/actions/workflows/([^/]+)/dispatches", _named(_HUB, ref="ref")),
+    Rule("POST", r"/actions/runs/(\d+)/(?:rerun|rerun-failed-jobs|approve|cancel)",
           _one("workflow run", "/actions/runs/{0}", "head_sha", "run_attempt")),
-    _rule("POST", r"/deployments", _named(_HUB, ref="ref")),
-    _rule("POST", r"/releases", _release(_HUB, "/git/ref/tags/{}", "object.sha")),
-    _rule("PATCH", r"/releases/(\d+)", _one("release", "/releases/{0}", "tag_name", "target_commitish")),
-    _rule("(?:PATCH|DELETE)", r"/git/refs/(.+)", _HUB_REF),
-    _rule("(?:PUT|DELETE)", r"/contents/.+", _named(_HUB, branch="branch")),
-    _rule("POST", r"/branches/([^/]+)/rename", _named(_HUB)),
+    Rule("POST", r"/deployments", _named(_HUB, ref="ref")),
+    Rule("POST", r"/releases", _release(_HUB, "/git/ref/tags/{}", "object.sha")),
+    Rule("PATCH", r"/releases/(\d+)", _one("release", "/releases/{0}", "tag_name", "target_commitish")),
+    Rule("(?:PATCH|DELETE)", r"/git/refs/(.+)", _HUB_REF),
+    Rule("(?:PUT|DELETE)", r"/contents/.+", _named(_HUB, branch="branch")),
+    Rule("POST", r"/branches/([^/]+)/rename", _named(_HUB)),
 )  # fmt: skip
 _GITEA = (
-    _rule("POST", r"/pulls/(\d+)/merge", _PULL, "head_commit_id"),
-    _rule("POST", r"/pulls/(\d+)/(?:update|reviews)", _PULL),
-    _rule("PATCH", r"/pulls/(\d+)", _PULL),
-    _rule("POST", r"/pulls", _named(_TEA, head="head", base="base")),
-    _rule("POST", r"/actions/workflows/([^/]+)/dispatches", _named(_TEA, ref="ref")),
-    _rule("POST", r"/releases", _release(_TEA, "/tags/{}", "commit.sha")),
-    _rule("POST", r"/tags", _named(_TEA, target="target")),
-    _rule("POST", r"/branches", _named(_TEA, start="old_ref_name,old_branch_name")),
-    _rule("DELETE", r"/branches/([^/]+)", _BRANCH),
-    _rule("(?:POST|PUT|DELETE)", r"/contents/.+", _named(_TEA, branch="branch")),
+    Rule("POST", r"/pulls/(\d+)/merge", _PULL, "head_commit_id"),
+    Rule("POST", r"/pulls/(\d+)/(?:update|reviews)", _PULL),
+    Rule("PATCH", r"/pulls/(\d+)", _PULL),
+    Rule("POST", r"/pulls", _named(_TEA, head="head", base="base")),
+    Rule("POST", r"/actions/workflows/([^/]+)/dispatches", _named(_TEA, ref="ref")),
+    Rule("POST", r"/releases", _release(_TEA, "/tags/{}", "commit.sha")),
+    Rule("POST", r"/tags", _named(_TEA, target="target")),
+    Rule("POST", r"/branches", _named(_TEA, start="old_ref_name,old_branch_name")),
+    Rule("DELETE", r"/branches/([^/]+)", _BRANCH),
+    Rule("(?:POST|PUT|DELETE)", r"/contents/.+", _named(_TEA, branch="branch")),
 )
 _GITLAB = (
-    _rule("PUT", r"/merge_requests/(\d+)/merge", _MERGE_REQUEST, "sha"),
-    _rule("POST", r"/merge_requests/(\d+)/approve", _MERGE_REQUEST, "sha"),
-    _rule("PUT", r"/merge_requests/(\d+)(?:/rebase)?", _MERGE_REQUEST),
-    _rule("POST", r"/merge_requests", _named(_LAB, source="source_branch", target="target_branch")),
-    _rule("POST", r"/pipeline", _named(_LAB, ref="ref")),
-    _rule("POST", r"/(?:ref/[^/]+/)?trigger/pipeline", _named(_LAB, ref="ref")),
-    _rule("POST", r"/pipelines/(\d+)/(?:retry|cancel)", _one("pipeline", "/pipelines/{0}", "sha", "ref")),
-    _rule("POST", r"/jobs/(\d+)/(?:play|retry)", _one("job", "/jobs/{0}", "commit.id", "ref")),
-    _rule("POST", r"/repository/(?:tags|branches)", _named(_LAB, ref="ref")),
-    _rule("POST", r"/releases", _release(_LAB, "/repository/tags/{}", "commit.id")),
-    _rule("DELETE", r"/repository/branches/(.+)", _LAB_BRANCH),
-    _rule("(?:POST|PUT|DELETE)", r"/repository/files/.+", _named(_LAB, branch="branch")),
-    _rule("POST", r"/repository/commits", _named(_LAB, branch="branch,start_branch")),
+    Rule("PUT", r"/merge_requests/(\d+)/merge", _MERGE_REQUEST, "sha"),
+    Rule("POST", r"/merge_requests/(\d+)/approve", _MERGE_REQUEST, "sha"),
+    Rule("PUT", r"/merge_requests/(\d+)(?:/rebase)?", _MERGE_REQUEST),
+    Rule("POST", r"/merge_requests", _named(_LAB, source="source_branch", target="target_branch")),
+    Rule("POST", r"/pipeline", _named(_LAB, ref="ref")),
+    Rule("POST", r"/(?:ref/[^/]+/)?trigger/pipeline", _named(_LAB, ref="ref")),
+    Rule("POST", r"/pipelines/(\d+)/(?:retry|cancel)", _one("pipeline", "/pipelines/{0}", "sha", "ref")),
+    Rule("POST", r"/jobs/(\d+)/(?:play|retry)", _one("job", "/jobs/{0}", "commit.id", "ref")),
+    Rule("POST", r"/repository/(?:tags|branches)", _named(_LAB, ref="ref")),
+    Rule("POST", r"/releases", _release(_LAB, "/repository/tags/{}", "commit.id")),
+    Rule("DELETE", r"/repository/branches/(.+)", _LAB_BRANCH),
+    Rule("(?:POST|PUT|DELETE)", r"/repository/files/.+", _named(_LAB, branch="branch")),
+    Rule("POST", r"/repository/commits", _named(_LAB, branch="branch,start_branch")),
 )
 
 _PROJECTS = (
@@ -195,7 +192,7 @@ def of_rest(method: str, path: str, given: Parameters, kind: str | None) -> Mova
         if match is None or (bare.startswith("/repos/") and kind != forge):
             continue
         for rule in rules:
-            below = rule.path.fullmatch(match[2])
+            below = re.fullmatch(rule.path, match[2])
             if below and re.fullmatch(rule.method, method.upper()):
                 return _movable(rule, match[1], below.groups(), given)
     return NOTHING
