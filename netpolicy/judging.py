@@ -108,9 +108,9 @@ def _declared(call: Call, kind: str | None, world: World) -> Finding | None:
     """What a declared service, by policy or by a preset, says."""
     if kind is not None and kind.startswith(PROVIDER):
         return _provider(call, kind.removeprefix(PROVIDER), world) or _plain(call)
-    preset = shipped().by_name.get(kind) if kind else None
-    if kind in JUDGES:
+    if kind is not None and kind in JUDGES:
         return JUDGES[kind](call) or _plain(call)
+    preset = shipped().by_name.get(kind) if kind else None
     if preset is not None:
         return preset.judge(call, world.providers) or _plain(call)
     preset = preset_of(call.host)

@@ -5,17 +5,16 @@ A host is a name or a pattern in which `*` is any run of characters, dots includ
 that must be configured for its `model` rows to count, and `stakes` that all its writes have.
 """
 
-import re
-import tomllib
 from functools import cache, lru_cache
-from importlib.resources import files
+from pathlib import Path
 
 import msgspec
 
 from netpolicy.call import Call, Finding, external
 from netpolicy.kinds import JUDGES
-from netpolicy.table import Row, Table, path_regex, row
+from netpolicy.table import Paths, Row, Table, row
 from sekisho.core.action import Effect, Stakes
+from sekisho.core.patterns import name_matches
 
 
 class PresetText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -42,7 +41,7 @@ class File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Preset:
-    """A compiled preset. `judge` may be asked only what `applies`; `held` counts anywhere on its hosts."""
+    """A preset. `judge` may be asked only what `applies`; `held` counts anywhere on its hosts."""
 
     def __init__(self, text: PresetText) -> None:
         self.name = text.name
@@ -50,8 +49,9 @@ class Preset:
         self.stakes = text.stakes
         self.kind = text.kind
         self.source = f"preset:{text.name}"
-        self._judge = JUDGES[text.kind] if text.kind else None
-        self._paths = tuple(re.compile(path_regex(path)) for path in text.kind_paths)
+        if text.kind and text.kind not in JUDGES:
+            raise ValueError(f"there is no kind {text.kind!r}")
+        self._paths = tuple(Paths(path, fold=False) for path in text.kind_paths)
         self._sockets: tuple[Row, ...] = tuple(row(entry, fold=False) for entry in text.socket)
         self._table = Table(
             text.name,
@@ -68,11 +68,11 @@ class Preset:
         return self._table.held(call)
 
     def _by_kind(self, call: Call) -> Finding | None:
-        if self._judge is None:
+        if self.kind is None:
             return None
-        if self._paths and not any(path.fullmatch(call.path) for path in self._paths):
+        if self._paths and not any(paths.has(call.path) for paths in self._paths):
             return None
-        return self._judge(call)
+        return JUDGES[self.kind](call)
 
     def judge(self, call: Call, providers: frozenset[str] | None) -> Finding | None:
         """What the service says about a call; `providers` None: every provider is configured."""
@@ -113,21 +113,19 @@ class Directory:
                 else:
                     self.exact[host] = preset
         patterns.sort(key=lambda entry: -len(entry[0].replace("*", "")))
-        self.patterns = tuple((_host_regex(host), preset) for host, preset in patterns)
+        self._patterns = tuple(patterns)
         self.find = lru_cache(maxsize=4096)(self._find)
 
     def _find(self, host: str) -> Preset | None:
         if host in self.exact:
             return self.exact[host]
-        return next((preset for pattern, preset in self.patterns if pattern.fullmatch(host)), None)
-
-
-def _host_regex(pattern: str) -> re.Pattern[str]:
-    return re.compile(".*".join(re.escape(part) for part in pattern.split("*")))
+        return next((preset for pattern, preset in self._patterns if name_matches(pattern, host)), None)
 
 
 def directory(text: str) -> Directory:
-    """Compiles the presets of a TOML text. Raises msgspec.ValidationError or ValueError."""
+    """Reads the presets of a TOML text. Raises msgspec.ValidationError or ValueError."""
+    import tomllib  # `shipped` is asked once, and not by everything that imports this
+
     file = msgspec.convert(tomllib.loads(text), File)
     return Directory(tuple((entry.hosts, Preset(entry)) for entry in file.preset))
 
@@ -135,4 +133,4 @@ def directory(text: str) -> Directory:
 @cache
 def shipped() -> Directory:
     """The presets of this package, read once: the one place here that reads a file."""
-    return directory(files("netpolicy").joinpath("presets.toml").read_text("utf-8"))
+    return directory(Path(__file__).with_name("presets.toml").read_text("utf-8"))

@@ -5,7 +5,6 @@ nesting, and it goes back over what it has read: all three are bounded before or
 no text takes longer than some tens of milliseconds.
 """
 
-import logging
 from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -42,6 +41,8 @@ class TooMuch(ValueError):
 @lru_cache(maxsize=1)
 def _types() -> tuple[tuple[type, ...], tuple[type, ...]]:
     """The node types that hold, and those a statement may be."""
+    import logging
+
     from sqlglot import exp
 
     # It warns of statements it only keeps as text; here they count as unknown anyway.

@@ -1,7 +1,7 @@
-"""Tables of requests: which of a service's calls read and which write. Pure, compiled once.
+"""Tables of requests: which of a service's calls read and which write. Pure.
 
 A row is `METHODS PATH[?QUERY]`: methods joined by commas or `*`; in the path `*` stays in one segment,
-`**` crosses segments (`/a/**` is `/a` and all below, `/**/x` is `/x` at any depth), `{a,b}` is either,
+`**` crosses segments (`/a/**` is all below `/a/`, `/**/x` is `/x` at any depth), `{a,b}` is either,
 `<index>` a segment that does not begin with `_`; the query names parameters that must be there
 (`key`, `key=value`). Rows that free something compare case, rows that hold something do not.
 """
@@ -9,12 +9,11 @@ A row is `METHODS PATH[?QUERY]`: methods joined by commas or `*`; in the path `*
 import re
 from collections.abc import Iterable
 
-import msgspec
-
 from netpolicy.call import Call, Finding, dropped
 from sekisho.core.action import Effect
 
 _TOKEN = re.compile(r"/\*\*(?=/|$)|\*\*/?|\*|\{[^}]*\}|<index>|[^*{<]+|<")
+_WILD = re.compile(r"[*{<]")
 _INDEX = r"(?!_(?!all(?:/|$)))[^/]+"
 
 
@@ -37,25 +36,49 @@ def path_regex(pattern: str) -> str:
     return "".join(out) + "/?"
 
 
-class Row(msgspec.Struct, frozen=True):
-    """One compiled row; `text` is the row as written."""
+class Paths:
+    """The paths of a pattern, compiled when first needed: few tables are ever asked. `fold` ignores case."""
 
-    text: str
-    methods: frozenset[str]
-    path: re.Pattern[str]
-    query: tuple[tuple[str, str | None], ...]
+    __slots__ = ("_begin", "_flags", "_pattern", "_regex")
+
+    def __init__(self, pattern: str, *, fold: bool) -> None:
+        self._pattern = pattern
+        self._flags = re.DOTALL | re.IGNORECASE if fold else re.DOTALL
+        self._regex: re.Pattern[str] | None = None
+        # A slash may be part of the `**` after it, which may be left out as a whole.
+        self._begin = "" if fold else _WILD.split(pattern, maxsplit=1)[0].rstrip("/")
+
+    def has(self, path: str) -> bool:
+        """Whether the pattern fits a path as a whole."""
+        if not path.startswith(self._begin):
+            return False
+        if self._regex is None:
+            self._regex = re.compile(path_regex(self._pattern), self._flags)
+        return self._regex.fullmatch(path) is not None
+
+
+class Row:
+    """One row; `text` is as written."""
+
+    __slots__ = ("_paths", "_query", "methods", "text")
+
+    def __init__(
+        self, text: str, methods: frozenset[str], paths: Paths, query: tuple[tuple[str, str | None], ...]
+    ) -> None:
+        self.text, self.methods, self._paths, self._query = text, methods, paths, query
 
     def matches(self, call: Call) -> bool:
+        """Whether it names the call."""
         if call.method not in self.methods and "*" not in self.methods:
             return False
-        return self.path.fullmatch(call.path) is not None and all(
+        return self._paths.has(call.path) and all(
             call.query.has(key) if value is None else value in call.query.all(key)
-            for key, value in self.query
+            for key, value in self._query
         )
 
 
 def row(text: str, *, fold: bool) -> Row:
-    """Compiles a row; `fold` ignores case in the path. Raises ValueError if it is malformed."""
+    """Reads a row; `fold` ignores case in the path. Raises ValueError if it is malformed."""
     methods, _, rest = text.partition(" ")
     path, _, query = rest.strip().partition("?")
     if not methods or not path.startswith("/"):
@@ -64,8 +87,7 @@ def row(text: str, *, fold: bool) -> Row:
         (key, value if equals else None)
         for key, equals, value in (part.partition("=") for part in query.split("&") if part)
     )
-    flags = re.DOTALL | re.IGNORECASE if fold else re.DOTALL
-    return Row(text, frozenset(methods.split(",")), re.compile(path_regex(path), flags), conditions)
+    return Row(text, frozenset(methods.split(",")), Paths(path, fold=fold), conditions)
 
 
 class _Rows:

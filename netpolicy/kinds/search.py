@@ -138,7 +138,6 @@ KINDS = {
     "algolia": _algolia.judge,
     "weaviate": _weaviate,
 }
-BODY_WITH_GET = frozenset({"elasticsearch", "opensearch"})
 
 EXAMPLES = (
     Example("elasticsearch", "POST /logs/_search", READ, b"{}", JSON),

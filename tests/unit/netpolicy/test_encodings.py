@@ -6,7 +6,7 @@ import string
 from base64 import b64encode
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netpolicy.encodings import APART, Encoding, encodings
@@ -43,6 +43,7 @@ def _runs(encoding: Encoding) -> st.SearchStrategy[tuple[Encoding, bytes]]:
 _made = st.sampled_from([HEX, BASE32, BASE64]).flatmap(_runs)
 
 
+@settings(deadline=None)
 @given(_made, st.booleans())
 def test_runs_are_read_from_each_place(made: tuple[Encoding, bytes], long: bool) -> None:
     encoding, runs = made
@@ -53,6 +54,7 @@ def test_runs_are_read_from_each_place(made: tuple[Encoding, bytes], long: bool)
         assert any(_bytes(bits[place:]) in text for text in said)
 
 
+@settings(deadline=None)
 @given(_made, st.booleans(), st.data())
 def test_what_is_read_is_led_back_to_its_characters(
     made: tuple[Encoding, bytes], long: bool, data: st.DataObject

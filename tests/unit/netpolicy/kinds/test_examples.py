@@ -2,12 +2,19 @@
 
 import pytest
 
-from netpolicy import kinds
-from netpolicy.kinds import EXAMPLES, JUDGES
+from netpolicy.kinds import JUDGES, MODULES, module
 from netpolicy.kinds.example import Example
 from netpolicy.world import World
 from sekisho.core.action import Effect
 from tests.unit.netpolicy.requests import PUBLIC, judged
+
+EXAMPLES: list[Example] = [example for name in MODULES for example in module(name).EXAMPLES]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_has_the_kinds_it_is_asked_for(name: str) -> None:
+    assert sorted(module(name).KINDS) == MODULES[name].split()
+    assert all(JUDGES[kind] == judge for kind, judge in module(name).KINDS.items())
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda e: f"{e.kind} {e.request[:60]} {e.effect}")
@@ -19,10 +26,10 @@ def test_example(example: Example) -> None:
 
 
 def test_every_module_shows_both_a_pass_and_a_hold() -> None:
-    for module in kinds._MODULES:
-        effects = {example.effect for example in module.EXAMPLES}
-        assert Effect.EXTERNAL in effects, module.__name__
-        assert Effect.READ in effects, module.__name__
+    for name in MODULES:
+        effects = {example.effect for example in module(name).EXAMPLES}
+        assert Effect.EXTERNAL in effects, name
+        assert Effect.READ in effects, name
 
 
 @pytest.mark.parametrize("kind", sorted(JUDGES))
