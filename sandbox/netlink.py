@@ -1,4 +1,4 @@
-"""The three netlink messages a session's network namespace needs, and the packet filter. Pure.
+"""The netlink messages a session's network namespace needs, and the packet filter. Pure.
 
 Formats: rtnetlink(7), linux/rtnetlink.h, linux/if_packet.h; the filter is classic BPF (linux/filter.h).
 """
@@ -8,10 +8,12 @@ import struct
 
 NLM_F_REQUEST, NLM_F_ACK, NLM_F_EXCL, NLM_F_CREATE = 0x1, 0x4, 0x200, 0x400
 NLMSG_ERROR = 2
-RTM_NEWLINK, RTM_NEWROUTE = 16, 24
+RTM_NEWLINK, RTM_NEWADDR, RTM_NEWROUTE = 16, 20, 24
 IFF_UP = 1
 RT_TABLE_LOCAL, RTPROT_BOOT, RT_SCOPE_HOST, RTN_LOCAL = 255, 3, 254, 2
 RTA_OIF, RTA_PREFSRC = 4, 7
+IFA_ADDRESS, IFA_LOCAL = 1, 2
+OWN_ADDRESS = "192.0.2.1"  # of the documentation's network, RFC 5737
 
 
 def _message(kind: int, flags: int, sequence: int, body: bytes) -> bytes:
@@ -28,7 +30,16 @@ def link_up(index: int, sequence: int = 1) -> bytes:
     return _message(RTM_NEWLINK, NLM_F_REQUEST | NLM_F_ACK, sequence, body)
 
 
-def route_everything_here(index: int, sequence: int = 2) -> bytes:
+def own_address(index: int, sequence: int = 2) -> bytes:
+    """`ip address add 192.0.2.1/32 dev <index>`. A resolver that is asked for what this machine can reach
+    (AI_ADDRCONFIG, getaddrinfo(3)) finds no IPv4 address for any name while there is only 127.0.0.1."""
+    address = socket.inet_aton(OWN_ADDRESS)
+    body = struct.pack("=BBBBI", socket.AF_INET, 32, 0, RT_SCOPE_HOST, index)
+    body += _attribute(IFA_LOCAL, address) + _attribute(IFA_ADDRESS, address)
+    return _message(RTM_NEWADDR, NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL, sequence, body)
+
+
+def route_everything_here(index: int, sequence: int = 3) -> bytes:
     """AnyIP: `ip route add local 0.0.0.0/0 dev <index> src 127.0.0.1`. Every IPv4 address is ours, so
     a listener on 0.0.0.0 accepts what was meant for any host, and its own name is that address."""
     body = struct.pack(

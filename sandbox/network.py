@@ -85,7 +85,11 @@ def _configure() -> None:
     with step("netlink"), socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE) as link:
         index = socket.if_nametoindex("lo")
         link.bind((0, 0))
-        for message in (netlink.link_up(index), netlink.route_everything_here(index)):
+        for message in (
+            netlink.link_up(index),
+            netlink.own_address(index),
+            netlink.route_everything_here(index),
+        ):
             link.send(message)
             number = netlink.error_of(link.recv(4096))
             if number:

@@ -13,7 +13,7 @@ from sandbox.errors import EnclosureError, from_bwrap, from_step
 from sandbox.launch import in_chroot, start
 from sandbox.spec import MountKind
 from tests.support.needs import needs
-from tests.unit.sandbox.lab import bind, enclosure, run_inside
+from tests.unit.sandbox.lab import attack, bind, enclosure, run_inside
 
 pytestmark = pytest.mark.unthreaded
 
@@ -105,6 +105,19 @@ def test_spec_that_does_not_fit_the_machine(what: str, code: str) -> None:
     with start(spec) as running, pytest.raises(EnclosureError) as refused:
         running.release()
     assert refused.value.code == code
+
+
+_REACHABLE = """
+import socket
+families = socket.AF_INET, socket.SOCK_STREAM, 0, socket.AI_ADDRCONFIG
+print(socket.getaddrinfo("198.18.0.1", 443, *families)[0][4])
+"""
+
+
+@pytest.mark.sandbox
+@needs("bwrap")
+def test_resolver_that_asks_what_the_machine_can_reach_finds_ipv4() -> None:
+    assert attack(_REACHABLE, "prepared") == [0, "('198.18.0.1', 443)\n"]
 
 
 @pytest.mark.sandbox

@@ -5,7 +5,14 @@ import struct
 
 import pytest
 
-from sandbox.netlink import KEPT_BYTES, error_of, first_packets_filter, link_up, route_everything_here
+from sandbox.netlink import (
+    KEPT_BYTES,
+    error_of,
+    first_packets_filter,
+    link_up,
+    own_address,
+    route_everything_here,
+)
 
 SYN, SYN_ACK, ACK, RST = 0x02, 0x12, 0x10, 0x04
 HOST, OUTGOING = 0, 4
@@ -67,7 +74,7 @@ def test_packet(to: str, protocol: int, payload: bytes, options: int, expected: 
     assert kept(packet, OUTGOING) == 0
 
 
-@pytest.mark.parametrize("message", [link_up(1), route_everything_here(1)])
+@pytest.mark.parametrize("message", [link_up(1), own_address(1), route_everything_here(1)])
 def test_message_says_its_length(message: bytes) -> None:
     assert struct.unpack_from("=I", message)[0] == len(message)
 
