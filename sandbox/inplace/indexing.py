@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from sandbox.inplace.model import InPlace
-from sandbox.workspace.boxed import Box
+from sandbox.workspace.boxed import Box, entered
 from sandbox.workspace.git import lines
 from sandbox.workspace.importing import bare
 from sandbox.workspace.model import Workspace
@@ -24,20 +24,21 @@ def index_of(inplace: InPlace, staged: str, scratch: Path) -> bytes:
     """The bytes of the new index: what the agent had staged, with the person's own flags."""
     workspace = inplace.workspace
     repo = bare(scratch / "index", workspace.object_format, alternates=workspace.object_folders)
-    box = Box(
+    view = Box(
         git_dir=str(repo),
         ro=(*workspace.object_folders, inplace.top),
         rw=(str(repo),),
         env={"GIT_WORK_TREE": inplace.top},
     )
-    box.git("read-tree", "--reset", staged)
-    there = set(lines(box.git("ls-files", "-z")))
-    flags = _flags(workspace, repo, box)
-    for option, marks in (("--skip-worktree", b"Ss"), ("--assume-unchanged", b"hsmrck")):
-        marked = sorted(row[2:] for row in flags if row[0] in marks and row[2:] in there)
-        if marked:
-            box.git("update-index", option, "-z", "--stdin", stdin=b"".join(p + b"\0" for p in marked))
-    box.asks("update-index", "-q", "--refresh", "--ignore-submodules")
+    with entered(view) as box:
+        box.git("read-tree", "--reset", staged)
+        there = set(lines(box.git("ls-files", "-z")))
+        flags = _flags(workspace, repo, box)
+        for option, marks in (("--skip-worktree", b"Ss"), ("--assume-unchanged", b"hsmrck")):
+            marked = sorted(row[2:] for row in flags if row[0] in marks and row[2:] in there)
+            if marked:
+                box.git("update-index", option, "-z", "--stdin", stdin=b"".join(p + b"\0" for p in marked))
+        box.asks("update-index", "-q", "--refresh", "--ignore-submodules")
     return (repo / "index").read_bytes()
 
 
