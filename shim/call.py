@@ -11,7 +11,7 @@ from shim.bash.walk import Streams, Walker
 from shim.bash.words import Unreadable
 from shim.context import Context
 from shim.paths import deleted, expanded, note_written, written
-from shim.text import HOLE, known, shown
+from shim.text import HOLE, known, shown, shown_each
 
 if TYPE_CHECKING:
     from shim.judge import Judge
@@ -84,9 +84,9 @@ class Call(msgspec.Struct):
     def _words(self) -> dict[str, list[str]]:
         """What rules about commands are asked with, see core.classify.spoken_of."""
         written = self.written or self.argv
-        words = {"argv": [shown(word) for word in written[:_MOST_WORDS]]}
+        words = {"argv": shown_each(written[:_MOST_WORDS])}
         if self.plain and list(self.plain) != list(written):
-            words["plain"] = [shown(word) for word in self.plain[:_MOST_WORDS]]
+            words["plain"] = shown_each(self.plain[:_MOST_WORDS])
         return words
 
     def unknown(self, target: str, reason: str, *, code: str = "effect-unknown") -> None:

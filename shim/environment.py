@@ -14,8 +14,9 @@ _UNSAFE_FOLDERS = ("/tmp", "/var/tmp", "/dev/shm")
 
 def environment_effects(call: Call) -> None:
     """Notes what the variables set for this call would do. Built-in defaults are not looked at."""
-    given = call.state.variables
-    for name, kind, harmless in _read_by(call.name):
+    readers, names = _read_by(call.name)
+    given = names & call.state.variables.keys()
+    for name, kind, harmless in readers if given else ():
         if name not in given or not (value := call.state.text(name)) or value in harmless:
             continue
         if kind == "shell":
@@ -31,14 +32,15 @@ def environment_effects(call: Call) -> None:
 
 
 @lru_cache(maxsize=512)
-def _read_by(tool: str) -> tuple[tuple[str, str, frozenset[str]], ...]:
-    """Name, kind and harmless values of each variable that a tool reads."""
-    return tuple(
+def _read_by(tool: str) -> tuple[tuple[tuple[str, str, frozenset[str]], ...], frozenset[str]]:
+    """Name, kind and harmless values of each variable that a tool reads; and all the names."""
+    readers = tuple(
         (name, variable.kind, frozenset(variable.harmless.split()))
         for variable in variables()
         if any(fnmatchcase(tool, pattern) for pattern in variable.tools.split())
         for name in variable.names.split()
     )
+    return readers, frozenset(name for name, _kind, _harmless in readers)
 
 
 def transport(call: Call, command: str) -> None:

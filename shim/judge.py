@@ -65,8 +65,7 @@ class Judge:
         self, walker: Walker, argv: list[str], state: State, stdin: str | None, *, heard: bool = True
     ) -> str | None:
         """`heard` tells whether anybody reads what it prints."""
-        self.effort.spend(_A_CALL + _A_WORD * len(argv))
-        self.effort.copy(sum(map(len, argv)))
+        self.effort.copy(sum(map(len, argv)), _A_CALL + _A_WORD * len(argv))
         self._depth += 1
         if self._depth > 40:
             raise Unreadable("programs start each other without end")

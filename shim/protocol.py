@@ -12,6 +12,8 @@ that is closed:
 report    "1" "ended" STATUS OUTPUT     STATUS 128 + number for a signal; OUTPUT the end of what it printed
 """
 
+from functools import lru_cache
+
 import msgspec
 
 VERSION = "1"
@@ -21,6 +23,8 @@ MAX_VARIABLES = 1_000
 MAX_TEXT = 32 * 1024
 MAX_WAIT = 86_400
 MAX_OUTPUT = 64 * 1024  # bytes of a report
+# The callers of one session mostly have the same variables.
+_KNOWN_ENVIRONMENTS, _LONGEST_KNOWN = 64, 4096
 _LENGTH_DIGITS = len(str(MAX_FRAME))
 
 HELD, DENIED, BROKEN, ABSENT = 75, 77, 69, 127
@@ -83,25 +87,36 @@ def encode_request(asked: Asked) -> bytes:
 
 def decode_request(payload: bytes) -> Asked:
     """The request in a payload. Raises Malformed."""
-    fields = _fields(payload)
+    fields = _text(payload).split("\0", 5)
     if fields[:2] != [VERSION, "exec"] or len(fields) < 6:
         raise Malformed("not a request of this version")
     tool, cwd = fields[2], fields[3]
     count = _number(fields[4], MAX_ARGUMENTS)
-    argv, rest = fields[5 : 5 + count], fields[5 + count :]
-    if not count or len(argv) != count or not rest:
+    *argv, variables = fields[5].split("\0", count)
+    if not count or len(argv) != count:
         raise Malformed("the number of arguments is wrong")
-    if len(rest) != 1 + _number(rest[0], MAX_VARIABLES):
-        raise Malformed("the number of variables is wrong")
     if not cwd.startswith("/") or (tool and not tool.startswith("/")) or not argv[0]:
         raise Malformed("a path is not absolute, or there is no command")
+    short = len(variables) <= _LONGEST_KNOWN
+    environment = _known_environment(variables) if short else _environment(variables)
+    return Asked(argv=tuple(argv), cwd=cwd, tool=tool, environment=environment)
+
+
+def _environment(text: str) -> tuple[tuple[str, str], ...]:
+    """The variables after their number. Raises Malformed."""
+    number, *variables = text.split("\0")
+    if len(variables) != _number(number, MAX_VARIABLES):
+        raise Malformed("the number of variables is wrong")
     environment = []
-    for variable in rest[1:]:
+    for variable in variables:
         name, equals, value = variable.partition("=")
         if not name or not equals:
             raise Malformed("a variable without a name")
         environment.append((name, value))
-    return Asked(argv=tuple(argv), cwd=cwd, tool=tool, environment=tuple(environment))
+    return tuple(environment)
+
+
+_known_environment = lru_cache(maxsize=_KNOWN_ENVIRONMENTS)(_environment)
 
 
 def encode_answer(answer: Answer) -> bytes:
@@ -187,12 +202,17 @@ def _encode(field: str) -> bytes:
 
 
 def _fields(payload: bytes) -> list[str]:
+    return _text(payload).split("\0")
+
+
+def _text(payload: bytes) -> str:
+    """The fields of a payload with NUL between them. Raises Malformed."""
     if not payload.endswith(b"\0"):
         raise Malformed("the last field does not end")
     if payload.count(b"\0") > MAX_ARGUMENTS + MAX_VARIABLES + 8:
         raise Malformed("too many fields")
     # NUL is a character of its own in UTF-8, whatever bytes stand before it.
-    return payload[:-1].decode("utf-8", "surrogateescape").split("\0")
+    return payload[:-1].decode("utf-8", "surrogateescape")
 
 
 def _number(text: str, limit: int) -> int:

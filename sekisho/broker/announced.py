@@ -82,8 +82,12 @@ class Announcements:
     async def _serve(self, payload: bytes, caller: socket.socket) -> None:
         try:
             asked = protocol.decode_request(payload)
-            async with self._places:
+            # Not `async with`: most commands are answered without a pause, and its two more calls count.
+            await self._places.acquire()
+            try:
                 answer = await self.answer(asked, payload)
+            finally:
+                self._places.release()
             if not (isinstance(answer, Run) and await self._watched(asked, caller)):
                 await tell_all(caller, RUN if isinstance(answer, Run) else protocol.encode_answer(answer))
         except (Malformed, OSError, TimeoutError, asyncio.IncompleteReadError):
@@ -113,7 +117,10 @@ class Announcements:
         Never raises: what cannot be judged runs into the wire's own gate.
         """
         try:
-            action, files = await self._observed(asked, payload)
+            if self._loading is not None and not self._loading.done():
+                await asyncio.wait([self._loading])
+            at_once = self._observed_at_once(asked, payload)
+            action, files = at_once or (await self._observed_beside(asked), None)
             decision = judge(action, self._state.policy, self._state.command_context)
             answer = await self._decided(asked, decision)
         except StoreBroken as broken:
@@ -124,18 +131,16 @@ class Announcements:
             self._reads.keep(payload, files, decision.action.target)
         return answer
 
-    async def _observed(self, asked: Asked, payload: bytes) -> tuple[Action, NotedFiles | None]:
-        """What a command does, and all that was looked at for it; None where that is not known."""
-        if self._loading is not None and not self._loading.done():
-            await asyncio.wait([self._loading])
-        if 0 < len(payload) <= LARGEST:
-            config = self._state.config
-            files = NotedFiles(config.project, config.clone, self._configs)
-            try:
-                return commands.observed(self._state, asked, files), files
-            except NeedsTime:
-                return await self._observed_beside(asked), None
-        return await self._observed_beside(asked), None
+    def _observed_at_once(self, asked: Asked, payload: bytes) -> tuple[Action, NotedFiles] | None:
+        """What a command does, and all that was looked at for it; None where that may take long."""
+        if not 0 < len(payload) <= LARGEST:
+            return None
+        config = self._state.config
+        files = NotedFiles(config.project, config.clone, self._configs)
+        try:
+            return commands.observed(self._state, asked, files), files
+        except NeedsTime:
+            return None
 
     async def _observed_beside(self, asked: Asked) -> Action:
         loop = asyncio.get_running_loop()

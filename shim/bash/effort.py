@@ -25,6 +25,6 @@ class Effort:
         if self.left < 0:
             raise Unreadable("it takes too much work to be told")
 
-    def copy(self, characters: int) -> None:
-        """Spend what texts of so many characters cost."""
-        self.spend(1 + characters // _FREE)
+    def copy(self, characters: int, steps: int = 1) -> None:
+        """Spend what texts of so many characters cost, beside `steps`."""
+        self.spend(steps + characters // _FREE)

@@ -38,7 +38,7 @@ def git(call: Call) -> str | None:
 def _git(call: Call, arguments: list[str], outer: dict[str, str], depth: int) -> str | None:
     parsed = parse(arguments, _GLOBAL)
     words = parsed.words
-    settings = {**_settings(call, parsed), **outer}
+    made = {**_made(call, parsed), **outer}
     if not words:
         bare = parsed.wild or any(HOLE in name for name, _ in parsed.options)
         effect = Effect.UNKNOWN if bare else Effect.READ
@@ -51,7 +51,7 @@ def _git(call: Call, arguments: list[str], outer: dict[str, str], depth: int) ->
             moved = msgspec.structs.replace(call, state=call.state.copy())
             call.state.cwd = before
             call = moved
-    _run_by_settings(call, verb, settings)
+    _run_by_settings(call, verb, made)
     if parsed.last("--exec-path"):
         call.unknown("git", "git's own programs would come from elsewhere", code="environment")
     if parsed.wild or HOLE in verb:
@@ -60,17 +60,17 @@ def _git(call: Call, arguments: list[str], outer: dict[str, str], depth: int) ->
     if rest in (["--help"], ["-h"]) or rest[:1] == ["--help"] or verb in ("help", "version", "--version"):
         call.does(Effect.READ, f"git {verb}", "prints help", verb="git.help")
         return None
-    return _verb(call, verb, rest, settings, depth)
+    return _verb(call, verb, rest, made, depth)
 
 
-def _verb(call: Call, verb: str, rest: list[str], settings: dict[str, str], depth: int) -> str | None:
+def _verb(call: Call, verb: str, rest: list[str], made: dict[str, str], depth: int) -> str | None:
     function = VERBS.get(verb)
     if function is not None:
         _run_by_options(call, verb, rest)
         written, plain = call.written or call.argv, ["git", verb, *rest]
         function(msgspec.structs.replace(call, argv=[verb, *rest], written=written, plain=plain), rest)
         return None
-    alias = settings.get(f"alias.{verb}".lower())
+    alias = _setting(call, f"alias.{verb}".lower(), made)
     if alias is None or depth > _MAX_ALIASES:
         call.unknown(f"git {verb}", f"git {verb} is not classified", code="unlisted-tool")
         return HOLE
@@ -79,16 +79,21 @@ def _verb(call: Call, verb: str, rest: list[str], settings: dict[str, str], dept
     if not known(alias):
         call.unknown(f"git {verb}", "what the alias stands for cannot be told", code="dynamic-command")
         return HOLE
-    return _git(call, [*shlex.split(alias), *rest], settings, depth + 1)
+    return _git(call, [*shlex.split(alias), *rest], made, depth + 1)
 
 
-def _settings(call: Call, parsed: Parsed) -> dict[str, str]:
-    """Settings in force, later ones winning; `__set__` ones are those of this very command."""
-    found = {key.lower(): value for key, value in call.context.files.git_config(call.state.cwd)}
-    for key, value in (*call.state.config, *_from_environment(call), *_from_options(call, parsed)):
-        found[key.lower()] = value
-        found[f"set:{key.lower()}"] = value
-    return found
+def _made(call: Call, parsed: Parsed) -> dict[str, str]:
+    """Settings made by this very command, later ones winning."""
+    settings = (*call.state.config, *_from_environment(call), *_from_options(call, parsed))
+    return {key.lower(): value for key, value in settings}
+
+
+def _setting(call: Call, key: str, made: dict[str, str]) -> str | None:
+    """The value in force. Files are read only for what no command line said."""
+    if key in made:
+        return made[key]
+    given = reversed(call.context.files.git_config(call.state.cwd))
+    return next((value for name, value in given if name.lower() == key), None)
 
 
 def _from_options(call: Call, parsed: Parsed) -> list[tuple[str, str]]:
@@ -106,9 +111,9 @@ def _from_options(call: Call, parsed: Parsed) -> list[tuple[str, str]]:
 
 def _from_environment(call: Call) -> list[tuple[str, str]]:
     out: list[tuple[str, str]] = []
-    if call.variable("GIT_CONFIG_PARAMETERS"):
+    if parameters := call.variable("GIT_CONFIG_PARAMETERS"):
         try:
-            for item in shlex.split(call.variable("GIT_CONFIG_PARAMETERS") or ""):
+            for item in shlex.split(parameters):
                 key, _, value = item.partition("=")
                 out.append((key, value))
         except ValueError:
@@ -123,12 +128,9 @@ def _from_environment(call: Call) -> list[tuple[str, str]]:
     return out
 
 
-def _run_by_settings(call: Call, verb: str, settings: dict[str, str]) -> None:
+def _run_by_settings(call: Call, verb: str, made: dict[str, str]) -> None:
     """Settings made by this very command that run something or lead elsewhere."""
-    for marked, value in settings.items():
-        if not marked.startswith("set:"):
-            continue
-        key = marked[4:]
+    for key, value in made.items():
         if HOLE in key.split("=")[0]:
             call.unknown(key, "which setting is made cannot be told", code="dynamic-command")
         elif _COMMAND_KEYS.fullmatch(key) and not _BOOLEAN.fullmatch(value):
@@ -169,27 +171,30 @@ _VALUED = {"-x", "-u", "--exec", "--upload-pack", "--receive-pack", "--extcmd"}
 
 
 def _run_by_options(call: Call, verb: str, rest: list[str]) -> None:
-    names = _EXECUTES.get(verb, ())
+    names = _EXECUTES.get(verb)
     for position, word in enumerate(rest):
         if word == "--":
             break
-        name, equals, value = word.partition("=")
-        abbreviated = [
-            one for one in names if len(name) > 4 and name.startswith("--") and one.startswith(name)
-        ]
-        if name in names or abbreviated:
-            takes_next = name in _VALUED or name.endswith("-filter") or bool(abbreviated)
-            text = (
-                value if equals else (rest[position + 1] if takes_next and position + 1 < len(rest) else "")
-            )
-            if text:
-                call.shell(text, stdin=HOLE, name=f"git {verb}")
-        elif verb in ("grep",) and word.startswith("-O") and len(word) > 2:
-            call.shell(word[2:], stdin=HOLE, name="git grep")
-        elif verb in ("rebase", "difftool") and word.startswith("-x") and len(word) > 2:
-            call.shell(word[2:], name=f"git {verb}")
+        if names is not None and word.startswith("-"):
+            _run_by_option(call, verb, names, rest[position : position + 2])
         if word.startswith("ext::") and verb not in ("commit", "tag"):
             call.shell(word[5:], stdin=HOLE, name="git ext")
+
+
+def _run_by_option(call: Call, verb: str, names: tuple[str, ...], words: list[str]) -> None:
+    """`words` are an option and the word after it."""
+    word, following = words[0], words[1:]
+    name, equals, value = word.partition("=")
+    abbreviated = [one for one in names if len(name) > 4 and name.startswith("--") and one.startswith(name)]
+    if name in names or abbreviated:
+        takes_next = name in _VALUED or name.endswith("-filter") or bool(abbreviated)
+        text = value if equals else (following[0] if takes_next and following else "")
+        if text:
+            call.shell(text, stdin=HOLE, name=f"git {verb}")
+    elif verb == "grep" and word.startswith("-O") and len(word) > 2:
+        call.shell(word[2:], stdin=HOLE, name="git grep")
+    elif verb in ("rebase", "difftool") and word.startswith("-x") and len(word) > 2:
+        call.shell(word[2:], name=f"git {verb}")
 
 
 def git_program(call: Call) -> str | None:

@@ -201,10 +201,23 @@ def test_another_command_sees_a_changed_setting(state: SessionState, clone: Path
     run_git("config", "alias.st", "status", cwd=clone)
     time.sleep(2 * SETTLED / 1e9)
     assert effect("git", "status") is Effect.READ
-    assert configs
+    assert not configs  # no setting changes what git's own commands are
     assert effect("git", "st", "--short") is Effect.READ
+    assert configs
     run_git("config", "alias.st", "push", cwd=clone)
     assert effect("git", "st") is Effect.EXTERNAL
+
+
+def test_an_alias_is_that_of_the_folder_git_goes_to(state: SessionState, clone: Path) -> None:
+    run_git("init", "--quiet", "other", cwd=clone)
+    run_git("config", "alias.st", "status", cwd=clone)
+    run_git("config", "alias.st", "push", cwd=clone / "other")
+
+    def effect(*argv: str) -> Effect:
+        return commands.observed(state, Asked(argv=argv, cwd=INSIDE, tool="/usr/bin/git")).effect
+
+    assert effect("git", "st") is Effect.READ
+    assert effect("git", "-C", "other", "st") is Effect.EXTERNAL
 
 
 @pytest.mark.parametrize(
