@@ -1,7 +1,9 @@
 """What the person had not committed leaves by no standing rule, whatever history an agent makes of it."""
 
 import json
+import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -22,11 +24,23 @@ test -s copy.txt && git add -A && git commit -qm copy
 """
 
 
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    with make_world(tmp_path / "world") as made:
+@pytest.fixture(scope="module")
+def person(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """Whose repositories those of the tests are."""
+    with make_world(tmp_path_factory.mktemp("person")) as made:
         run_git("checkout", "-q", "--", "README.md", cwd=made.repository)
         yield made
+
+
+@pytest.fixture
+def world(person: World, tmp_path: Path) -> World:
+    """With a repository of the test's own, here and on the forge."""
+    repository, forge = tmp_path / "repository", person.upstream.repositories
+    shutil.copytree(person.repository, repository, symlinks=True)
+    shutil.rmtree(forge / "x.git")
+    person.upstream.forge.create("x.git")
+    run_git("push", "-q", str(forge / "x.git"), "origin/main:refs/heads/main", cwd=repository)
+    return replace(person, folder=tmp_path, repository=repository)
 
 
 @pytest.fixture
@@ -121,15 +135,25 @@ def test_what_was_only_ever_staged(world: World, standing: Path) -> None:
 
 
 @pytest.mark.parametrize("place", [(), ("--in-place",)])
-@pytest.mark.parametrize("script", ["true", "mv notes plain", "echo bob,6 >> notes/customers.csv"])
-def test_ignored_files_that_are_there(
-    world: World, tmp_path: Path, place: tuple[str, ...], script: str
-) -> None:
+def test_ignored_files_that_are_there(world: World, tmp_path: Path, place: tuple[str, ...]) -> None:
+    """As they are, renamed and edited: each from the same beginning, to a branch of its own."""
     standing = policy(world, tmp_path, '[sandbox]\ncarry = ["notes"]\n')
     (world.repository / ".git/info/exclude").write_text("notes/\n")
     (world.repository / "notes").mkdir()
     (world.repository / "notes/customers.csv").write_text("alice,5\n")
-    held(world, *push(world, standing, f"{script}; git add -Af .; git commit -qm all", *place))
+    scripts = ["true", "mv notes plain", "echo bob,6 >> notes/customers.csv"]
+    order = "set -e; cp -a notes /tmp/notes; start=$(git rev-parse HEAD)\n" + "".join(
+        f"git checkout -q -b row{n} $start; cp -a /tmp/notes .\n"
+        f"{script}; git add -Af .; git commit -qm all; git ls-tree -r --name-only HEAD | grep customers\n"
+        f"git push origin HEAD:refs/heads/agent/row{n} || echo pushed $?\n"
+        for n, script in enumerate(scripts)
+    )
+    session = world.run(order, "--policy", standing, *place)
+    where = ("notes/customers.csv", "plain/customers.csv", "notes/customers.csv")
+    assert session.out.split() == [word for path in where for word in (path, "pushed", "1")], session.err
+    assert [hold["state"] for hold in world.holds(session)] == ["pending"] * 3
+    for n in range(3):
+        assert world.remote(f"refs/heads/agent/row{n}") == ZERO
 
 
 def test_plain_text_of_what_a_filter_encrypts_in_place(world: World, standing: Path) -> None:
