@@ -454,8 +454,8 @@ def test_a_gatekeeper_killed_while_it_carries(world: World) -> None:
 def test_an_approver_killed_while_sending(world: World) -> None:
     """Nothing is sent twice, and its target is closed until a person has looked."""
     url = "https://api.test/slow?s=20&killed"
-    first = world.hold(world.run(f"curl -sS -d x=1 '{url}'"))
-    second = world.hold(world.run(f"curl -sS -d x=2 '{url}'"))
+    path = url.removeprefix("https://api.test")
+    first, second = ({"id": direct.held(world, path, body).id} for body in (b"x=1", b"x=2"))
     approver = approving(world, first)
     with direct.opened(world) as store:
         wait_for(lambda: store.ledger.get(first["id"]).state is State.EXECUTING)

@@ -9,7 +9,9 @@ import os
 import signal
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,7 +29,7 @@ from tests.e2e.broken import (
     small_disk,
 )
 from tests.e2e.enclosing import both, left_of
-from tests.e2e.world import World, descendants, wait_for
+from tests.e2e.world import ZERO, World, descendants, wait_for
 from tests.escape.test_enclosure_processes import alive
 from tests.support.git import git_output
 from tests.support.needs import needs
@@ -35,38 +37,66 @@ from tests.support.needs import needs
 pytestmark = [pytest.mark.sandbox, needs("bwrap", "git", "curl")]
 
 
-@pytest.mark.parametrize(
-    ("breaks", "reason"),
-    [
-        (locked, "locked"),
-        (headless, "head is missing"),
-        (scribbled, "not sealed"),
-        (newer, "newer sekisho"),
-    ],
-    ids=["locked", "headless", "scribbled", "newer"],
-)
-def test_a_ledger_in_trouble_stops_writes_and_nothing_else(world: World, breaks: object, reason: str) -> None:
-    assert callable(breaks)
+TROUBLES = {
+    "locked": (locked, "locked"),
+    "headless": (headless, "head is missing"),
+    "scribbled": (scribbled, "not sealed"),
+    "newer": (newer, "newer sekisho"),
+}
+
+
+@dataclass(frozen=True)
+class Troubled:
+    """What a session said while its ledger was in trouble, and what was received meanwhile, in bytes."""
+
+    refused: str
+    received: int
+    worked: str
+    read: str
+    pushed: str
+    afterwards: str
+
+
+@pytest.fixture(scope="module")
+def troubled(world: World) -> tuple[dict[str, Troubled], dict[str, Any]]:
+    """One session that goes through every trouble, and its handoff."""
     before = world.upstream.journal.writes()
+    seen = {}
     with world.running(OBEY) as live:
         assert does(live, "read warm") == "200"
-        with breaks(world):
-            received = world.upstream.received()
-            refused = does(live, f"write {reason.split()[-1]}")
-            assert world.upstream.received() - received <= FIN
-            assert "gate broken" in refused
-            assert reason in refused
-            assert does(live, "work local") == "did local"
-            assert does(live, "read still") == "200"
-            pushed = does(live, "push broken")
-            assert "gate broken" in pushed
-            assert "[remote rejected]" in pushed
-        assert "held (H-" in does(live, f"write well-{reason.split()[-1]}")
+        for name, (breaks, _) in TROUBLES.items():
+            with breaks(world):
+                received = world.upstream.received()
+                refused = does(live, f"write {name}")
+                received = world.upstream.received() - received
+                worked, read = does(live, f"work {name}"), does(live, f"read still-{name}")
+                pushed = does(live, f"push {name}")
+            afterwards = does(live, f"write well-{name}")
+            seen[name] = Troubled(refused, received, worked, read, pushed, afterwards)
         handoff = ends(live)
     assert world.upstream.journal.writes() == before
-    assert any(reason in note for note in handoff["gate_broken"])
-    assert [commit["subject"] for commit in handoff["commits"]] == ["local"]
     assert "the journal is whole" in world.told("audit", "verify").out
+    return seen, handoff
+
+
+@pytest.mark.parametrize("name", TROUBLES)
+def test_a_ledger_in_trouble_stops_writes_and_nothing_else(
+    world: World, troubled: tuple[dict[str, Troubled], dict[str, Any]], name: str
+) -> None:
+    seen, handoff = troubled[0][name], troubled[1]
+    reason = TROUBLES[name][1]
+    assert seen.received <= FIN
+    assert "gate broken" in seen.refused
+    assert reason in seen.refused
+    assert (seen.worked, seen.read) == (f"did {name}", "200")
+    assert "gate broken" in seen.pushed
+    assert "[remote rejected]" in seen.pushed
+    assert "held (H-" in seen.afterwards
+    assert any(reason in note for note in handoff["gate_broken"])
+    assert name in [commit["subject"] for commit in handoff["commits"]]
+    targets = [act["target"] for act in handoff["held"]]
+    assert sorted(targets) == sorted(f"https://api.test/well-{trouble}" for trouble in TROUBLES)
+    assert world.remote(f"refs/heads/{name}") == ZERO
 
 
 @both

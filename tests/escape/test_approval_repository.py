@@ -4,6 +4,7 @@ import shutil
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,15 +22,29 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         yield made
 
 
-def approved(world: World, name: str) -> tuple[dict[str, object], Path]:
-    """A held and approved push of one new file, and the hold's repository."""
+Pushed = dict[str, dict[str, Any]]
+NAMES = ("exchanged-blob", "exchanged-commit", "settings", "gone", "replaced")
+
+
+@pytest.fixture(scope="module")
+def pushed(world: World) -> Pushed:
+    """One session's held pushes, by name: each of one new file, from the same beginning."""
     session = world.run(
-        f"""
-        echo 'the approved content of {name}' > {name}.txt; git add {name}.txt; git commit -qm 'Add {name}'
-        git push -q origin HEAD:refs/heads/{name}
-        """
+        "git reset -q --hard; start=$(git rev-parse HEAD)\n"
+        + "".join(
+            f"git checkout -q -b {name} $start; echo 'the approved content of {name}' > {name}.txt\n"
+            f"git add {name}.txt; git commit -qm 'Add {name}'; git push -q origin HEAD:refs/heads/{name}\n"
+            for name in NAMES
+        )
     )
-    hold = world.hold(session)
+    holds = {str(hold["target"]).rpartition("/")[2]: hold for hold in world.holds(session)}
+    assert holds.keys() == set(NAMES), session.err
+    return holds
+
+
+def approved(world: World, pushed: Pushed, name: str) -> tuple[dict[str, Any], Path]:
+    """A held and approved push, and the hold's repository."""
+    hold = pushed[name]
     world.approve(hold, "--no-execute")
     with opened(world) as store:
         return hold, Path(store.ledger.get(str(hold["id"])).artifact["repository"])
@@ -54,8 +69,8 @@ def received_pushes(world: World) -> int:
 
 
 @pytest.mark.parametrize("kind", ["blob", "commit"])
-def test_an_exchanged_object_is_not_sent(world: World, kind: str) -> None:
-    hold, repository = approved(world, f"exchanged-{kind}")
+def test_an_exchanged_object_is_not_sent(world: World, pushed: Pushed, kind: str) -> None:
+    hold, repository = approved(world, pushed, f"exchanged-{kind}")
     name = f"exchanged-{kind}"
     spec = f"refs/held/0:{name}.txt" if kind == "blob" else "refs/held/0"
     oid = git_output("rev-parse", spec, cwd=repository)
@@ -70,9 +85,11 @@ def test_an_exchanged_object_is_not_sent(world: World, kind: str) -> None:
     assert world.state(hold) == "void"
 
 
-def test_settings_slipped_into_the_repository_count_for_nothing(world: World, tmp_path: Path) -> None:
+def test_settings_slipped_into_the_repository_count_for_nothing(
+    world: World, pushed: Pushed, tmp_path: Path
+) -> None:
     """What was approved goes where it was approved to, and no program is run for it."""
-    hold, repository = approved(world, "settings")
+    hold, repository = approved(world, pushed, "settings")
     marker, script = tmp_path / "ran", tmp_path / "script"
     script.write_text(f"#!/bin/sh\ntouch {marker}\nexit 1\n")
     script.chmod(0o755)
@@ -98,16 +115,18 @@ def test_settings_slipped_into_the_repository_count_for_nothing(world: World, tm
     assert git_output("for-each-ref", cwd=elsewhere) == ""
 
 
-def test_a_repository_that_is_gone_is_not_pushed(world: World) -> None:
-    hold, repository = approved(world, "gone")
+def test_a_repository_that_is_gone_is_not_pushed(world: World, pushed: Pushed) -> None:
+    hold, repository = approved(world, pushed, "gone")
     shutil.rmtree(repository)
     refused = world.approve(hold, status=1)
     assert "nothing was sent" in refused.err
     assert world.remote("refs/heads/gone") == ZERO
 
 
-def test_another_repository_in_its_place_does_not_have_the_object(world: World, tmp_path: Path) -> None:
-    hold, repository = approved(world, "replaced")
+def test_another_repository_in_its_place_does_not_have_the_object(
+    world: World, pushed: Pushed, tmp_path: Path
+) -> None:
+    hold, repository = approved(world, pushed, "replaced")
     shutil.rmtree(repository)
     run_git("init", "--quiet", "--bare", str(repository), cwd=tmp_path)
     world.sekisho("approvals", "approve", str(hold["id"]), cwd=world.repository)
