@@ -1,7 +1,5 @@
 """`sekisho approvals`: what waits for a person, and the person's answer."""
 
-import getpass
-import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -226,6 +224,10 @@ def _or_trouble(what: str) -> Iterator[None]:
 
 def approver() -> str:
     """Who decides: the person's name on this machine."""
+    # Listing and showing need neither.
+    import getpass
+    import socket
+
     return f"{getpass.getuser()}@{socket.gethostname()}"
 
 
