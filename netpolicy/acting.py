@@ -173,7 +173,7 @@ def judge(call: Call) -> Finding | None:
         return unknown("a name query: names alone carry data", code="dns-over-https")
     if _HOOK.fullmatch(call.path):
         return external("a hook that acts when it is fetched", code="acting-get")
-    if any(_acts(value) for value in call.query.all(*_ACTION_KEYS)):
+    if any(map(_acts, call.query.all(*_ACTION_KEYS))):
         return unknown("a parameter names an act", code="acting-get")
     if _LINK.fullmatch(call.path) or (call.query.has(*_TOKENS) and _LINK_WITH_TOKEN.fullmatch(call.path)):
         return unknown("a link that may act when it is fetched", code="acting-get")

@@ -56,9 +56,8 @@ def _shows_credential(headers: Headers) -> bool:
 
 
 def _credential(call: Call, effect: Effect) -> Credential:
-    if not _shows_credential(call.headers) and not any(
-        key.lower() in SECRET_PARAMETERS for key, _ in call.query.pairs
-    ):
+    shown = [key for key, _ in call.query.pairs if key.lower() in SECRET_PARAMETERS]
+    if not shown and not _shows_credential(call.headers):
         return Credential.NONE
     # A model call spends the agent's own key on what the key is for.
     return Credential.READ if effect in (Effect.READ, Effect.MODEL, Effect.LOCAL) else Credential.WRITE

@@ -34,23 +34,23 @@ class Alphabet:
         self._or_space = bytes(code if here else _SPACE for code, here in enumerate(within))
         self._marked = bytes(within)
 
-    def lacks(self, data: bytes, shortest: int, stride: int = _STRIDE) -> bool:
+    def lacks(self, data: bytes, shortest: int) -> bool:
         """Whether a first look sees that there is no run of at least `shortest` characters.
 
-        Such a run covers that many places in a row, so of every `stride` one: most texts, and noise, are
+        Such a run covers that many places in a row, so of every `_STRIDE` one: most texts, and noise, are
         told by looking only there.
         """
-        return b"\x01" * (shortest // stride) not in data[stride - 1 :: stride].translate(self._marked)
+        return b"\x01" * (shortest // _STRIDE) not in data[_STRIDE - 1 :: _STRIDE].translate(self._marked)
 
-    def spans(self, data: bytes, shortest: int) -> Iterator[Span]:
-        """Where whole runs of at least `shortest` characters are."""
-        marks = data[_STRIDE - 1 :: _STRIDE].translate(self._marked)
-        wanted = b"\x01" * (shortest // _STRIDE)
-        covered = (len(wanted) - 1) * _STRIDE + 1
+    def spans(self, data: bytes, shortest: int, stride: int = _STRIDE) -> Iterator[Span]:
+        """Where whole runs of at least `shortest` characters are; a smaller `stride` is misled less often."""
+        marks = data[stride - 1 :: stride].translate(self._marked)
+        wanted = b"\x01" * (shortest // stride)
+        covered = (len(wanted) - 1) * stride + 1
         at, end = marks.find(wanted), 0
         spaced = self.spaced(data) if at >= 0 else b""
         while at >= 0:
-            place = (at + 1) * _STRIDE - 1
+            place = (at + 1) * stride - 1
             gap = spaced.rfind(b" ", place, place + covered)
             if gap < 0:
                 start = spaced.rfind(b" ", end, place) + 1 or end
@@ -59,7 +59,7 @@ class Alphabet:
                 if end - start >= shortest:
                     yield start, end
                 gap = end
-            at = marks.find(wanted, (gap + 1) // _STRIDE)
+            at = marks.find(wanted, (gap + 1) // stride)
 
     def runs(self, data: bytes, shortest: int) -> list[bytes]:
         """What stands at `spans`; many are cheaper to find by splitting."""
@@ -152,8 +152,6 @@ class Encoding:
 
         At those that are `near` as well, if an end of the run is so near that something may be cut off there.
         """
-        if not sure and not near:
-            return
         padded = b"".join((_EDGE, runs, _EDGE))
         for alphabet in self.alphabets:
             cut = {
@@ -225,8 +223,7 @@ def _number32(runs: bytes) -> int:
 
 def _base32_runs(data: bytes, shortest: int) -> Iterator[bytes]:
     for case in _CASES_OF_BASE32:
-        if not case.lacks(data, shortest, stride=2):
-            yield from (data[start:end] for start, end in case.spans(data, shortest))
+        yield from (data[start:end] for start, end in case.spans(data, shortest, stride=2))
 
 
 def _texts64(runs: bytes) -> Iterator[tuple[int, bytes]]:

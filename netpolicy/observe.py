@@ -92,8 +92,9 @@ def _texts(call: Call) -> list[str]:
     """Every text of an address that could leave something; split texts are also joined."""
     values = "".join([value for _, value in call.query]) if len(call.query.pairs) > 1 else ""
     labels = call.host.replace(".", "") if len(call.host) > 24 else ""
-    slashless = call.request.path.replace("/", "") if len(call.request.path) > 40 else ""
-    return [f"{call.request.path}\n{call.host}\n{labels}\n{values}\n{slashless}"]
+    path = call.request.path
+    slashless = path.replace("/", "") if len(path) > 40 and "/" in path[1:] else ""
+    return [f"{path}\n{call.host}\n{labels}\n{values}\n{slashless}"]
 
 
 @lru_cache(maxsize=headers.REMEMBERED)

@@ -4,16 +4,19 @@ On hosts that nobody declared, enough of it makes a GET an upload. Pure.
 """
 
 import re
+import string
 from functools import lru_cache
 
 from netpolicy.call import Call, Finding, unknown
+from netpolicy.encodings import Alphabet
 from netpolicy.headers import REMEMBERED, Headers
 
 MAX_IN_URL = 512  # characters
 MAX_IN_HEADERS = 2048
 MAX_IN_HOST = 60
 
-_RUN = re.compile(r"[A-Za-z0-9+/_=.~-]{24,}")
+_RUNS = Alphabet(string.ascii_letters + string.digits + "+/_=.~-")
+_LEAST = 24  # characters of a run
 _WORD = re.compile(r"[A-Za-z]{2,12}|[0-9]{1,4}")
 _DIGIT = re.compile(r"[0-9]")
 _PLAIN = frozenset({"authorization", "host", "accept", "accept-encoding"})
@@ -31,13 +34,14 @@ _CREDENTIALS = {
     "google": r"AIza[0-9A-Za-z_-]{35}",
 }
 _CREDENTIAL = re.compile("|".join(_CREDENTIALS.values()))
+_OF_CREDENTIALS = Alphabet(string.ascii_letters + string.digits + "_-")
+_SHORTEST = 20  # characters of the shortest one, an access key of Amazon
 
 
 def _weight(text: str) -> int:
     """How many characters of `text` look like data rather than words."""
     total = 0
-    for match in _RUN.finditer(text):
-        run = match[0]
+    for run in map(bytes.decode, _RUNS.runs(text.encode("latin-1", "replace"), _LEAST)):
         words = sum(len(word) for word in re.split(r"[-_./=~+]", run) if _WORD.fullmatch(word))
         if words * 2 < len(run) and _DIGIT.search(run):
             total += len(run)
@@ -89,6 +93,8 @@ def _owner_in(headers: Headers) -> str | None:
 
 def _owner(text: str) -> str | None:
     """Whose the first credential in a text is."""
+    if _OF_CREDENTIALS.lacks(text.encode("latin-1", "replace"), _SHORTEST):
+        return None
     match = _CREDENTIAL.search(text)
     if match is None:
         return None

@@ -129,6 +129,8 @@ class Planted:
                 packed = [] if encoding.gzip else _spans(_PACKED, said.text)
                 sure.update(encoding.places(runs, said, closer))
                 near.update(encoding.places(runs, said, quoted + packed))
+        if not sure and not near:
+            return False
         parts = dict.fromkeys(encoding.parts(runs, sure, near))
         return any(self._within(inner, layers or 0) for inner in _decodings(encoding, parts))
 

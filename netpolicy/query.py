@@ -43,13 +43,13 @@ class Query:
 
     def all(self, *keys: str) -> list[str]:
         """Every value of any of `keys`, in any case: a server may take the first, the last or either."""
-        if self.names.isdisjoint(wanted := _wanted(keys)):
+        if not self.names or self.names.isdisjoint(wanted := _wanted(keys)):
             return []
         return [value for key, value in self.pairs if _folded(key) in wanted]
 
     def has(self, *keys: str) -> bool:
         """Whether any of `keys` occurs, in any case."""
-        return not self.names.isdisjoint(_wanted(keys))
+        return bool(self.names) and not self.names.isdisjoint(_wanted(keys))
 
     def exactly(self, key: str) -> str | None:
         """The value of a key that occurs once and in this spelling, else None."""

@@ -86,12 +86,16 @@ def test_it_hides_at_no_place_of_a_long_text(place: int) -> None:
     st.lists(st.sampled_from([b"a", b"ab0", b" ", b".", b"B" * 9, b"x" * 31, b"\xff"]), max_size=60),
     st.integers(8, 50),
     st.sampled_from([1, LONG]),
+    st.sampled_from([2, 4]),
 )
-def test_runs_are_found_whole_and_in_order(parts: list[bytes], shortest: int, times: int) -> None:
+def test_runs_are_found_whole_and_in_order(
+    parts: list[bytes], shortest: int, times: int, stride: int
+) -> None:
     data = b"".join(parts) * times
-    wanted = re.findall(rb"[a-zA-Z0-9]{%d,}" % shortest, data)
-    letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-    assert list(Alphabet(letters).runs(data, shortest)) == wanted
+    wanted = [match.span() for match in re.finditer(rb"[a-zA-Z0-9]{%d,}" % shortest, data)]
+    letters = Alphabet("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
+    assert list(letters.spans(data, shortest, stride)) == wanted
+    assert letters.runs(data, shortest) == [data[start:end] for start, end in wanted]
 
 
 @given(st.text(max_size=200))
