@@ -7,6 +7,7 @@ import pytest
 
 from sandbox.errors import EnclosureError
 from sekisho.session import shimming
+from shim import install
 
 PATH = os.environ["PATH"]
 
@@ -14,7 +15,8 @@ PATH = os.environ["PATH"]
 @pytest.fixture
 def python_clients(monkeypatch: pytest.MonkeyPatch, sekisho_home: Path) -> Path:
     """The folder of clients of an installation without a compiled one and a machine without a compiler."""
-    monkeypatch.setattr(shimming, "compiled_client", lambda: None)
+    for module in (shimming, install):
+        monkeypatch.setattr(module, "compiled_client", lambda: None)
     monkeypatch.setattr(shimming, "_compiled", lambda target: None)
     return shimming.shim_folder(PATH)
 

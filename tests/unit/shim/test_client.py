@@ -57,9 +57,9 @@ class Broker:
 class Stand:
     """A folder of shims, a folder of real tools, and the place where a gatekeeper listens."""
 
-    def __init__(self, folder: Path, client: Path) -> None:
+    def __init__(self, folder: Path, client: Path, place: Path) -> None:
         self.shims, self.tools = folder / "shims", folder / "tools"
-        self.socket = folder / "agent.sock"
+        self.socket = place
         self.work = folder / "work"
         self.work.mkdir()
         self.tools.mkdir()
@@ -92,20 +92,26 @@ class Stand:
             self.socket.unlink()
 
 
-@pytest.fixture(params=["python", "compiled"])
-def stand(request: pytest.FixtureRequest, tmp_path: Path) -> Stand:
-    client = tmp_path / "client"
-    place = tmp_path / "agent.sock"
+@pytest.fixture(scope="module", params=["python", "compiled"])
+def client(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A client that asks at `agent.sock` beside it."""
+    folder = tmp_path_factory.mktemp("client")
+    made, place = folder / "client", folder / "agent.sock"
     source = client_source()
     if request.param == "python":
         if not SYSTEM_PYTHON.exists():
             pytest.skip("no /usr/bin/python3")
         text = source.read_text().replace('b"/run/sekisho/agent.sock"', f'b"{place}"')
         assert str(place) in text
-        client.write_text(text)
-    elif not compile_client(source.with_name("client.c"), client, f'SEKISHO_SOCKET="{place}"'):
+        made.write_text(text)
+    elif not compile_client(source.with_name("client.c"), made, f'SEKISHO_SOCKET="{place}"'):
         pytest.skip("no C compiler")
-    return Stand(tmp_path, client)
+    return made
+
+
+@pytest.fixture
+def stand(client: Path, tmp_path: Path) -> Stand:
+    return Stand(tmp_path, client, client.with_name("agent.sock"))
 
 
 def running(connection: socket.socket, asked: Asked) -> None:

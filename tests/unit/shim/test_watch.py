@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from shim.protocol import MAX_OUTPUT, Asked, Ended, Watch, decode_ended, encode_answer, payload_in
-from tests.unit.shim.test_client import Stand, stand
+from tests.unit.shim.test_client import Stand, client, stand
 
-__all__ = ["stand"]
+__all__ = ["client", "stand"]
 
 
 class Watching:
