@@ -158,6 +158,8 @@ def _rehearsed(
     shown = rehearsal.rehearse(state.policy, Path(state.config.clone), decision)
     if isinstance(shown, Decision):
         return _denied(store, state, request, shown)
+    if back := rehearsal.rollbacks(state.policy, decision):
+        shown = {**shown, "recovery": "the policy says how to take it back: " + "; ".join(back)}
     if not act.live:  # what is signed cannot be changed, and its own call carries it
         state.keep(store)
         act, data, told = rereading.bind(store, state.policy, act, body.data, state.world, state.context)

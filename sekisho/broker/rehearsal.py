@@ -1,9 +1,11 @@
-"""The dry run that a tool's rule requires: run here, on the agent's tree as it is, before a hold is made.
+"""What a tool's rule says of an act beyond its gate: how it is taken back, and the dry run it requires.
 
-What the agent says of a run of its own proves nothing. The command comes from the policy and runs where
-nothing can come of it: without network, without the person's home, on a read-only view of the tree.
+The dry run happens here, on the agent's tree as it is, before a hold is made: what the agent says of a run of
+its own proves nothing. Its command comes from the policy and runs where nothing can come of it: without
+network, without the person's home, on a read-only view of the tree.
 """
 
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -41,10 +43,17 @@ print(total.hexdigest())
 
 def required(policy: Policy, decision: Decision) -> list[Tool]:
     """The rules that ask for a dry run of this act."""
+    return [rule for rule in _rules(policy, decision) if rule.requires_dry_run]
+
+
+def _rules(policy: Policy, decision: Decision) -> tuple[Tool, ...]:
     name = decision.action.detail.get("tool")
-    if not isinstance(name, str):
-        return []
-    return [rule for rule in tool_rules(policy, name).deciding if rule.requires_dry_run]
+    return tool_rules(policy, name).deciding if isinstance(name, str) else ()
+
+
+def rollbacks(policy: Policy, decision: Decision) -> tuple[str, ...]:
+    """The commands that take this act back, as the policy says; nobody runs them but the person."""
+    return tuple(shlex.join(rule.rollback) for rule in _rules(policy, decision) if rule.rollback)
 
 
 def rehearse(policy: Policy, tree: Path, decision: Decision) -> dict[str, object] | Decision:

@@ -15,7 +15,7 @@ from sekisho.cli.opening import opened
 from sekisho.cli.show import print_json, table
 from sekisho.core.display import one_line
 from sekisho.core.lifecycle import OPEN, IllegalTransition, State
-from sekisho.core.units import duration
+from sekisho.core.units import duration, render_duration
 from sekisho.store.errors import LedgerError
 from sekisho.store.holds import Hold
 from sekisho.store.store import Store
@@ -95,7 +95,13 @@ def show(
 @app.command(short_help="Say yes: it is executed now, with your own credentials.")
 def approve(
     hold_ids: ApprovedIds,
-    expires: Annotated[str, typer.Option(help="How long the approval is good for.", metavar="TIME")] = "30m",
+    expires: Annotated[
+        str | None,
+        typer.Option(
+            help="How long the approval is good for; by default as the policy of its session says (30m).",
+            metavar="TIME",
+        ),
+    ] = None,
     no_execute: Annotated[
         bool, typer.Option("--no-execute", help="Approve only; execute by approving again.")
     ] = False,
@@ -106,20 +112,28 @@ def approve(
     What only its own call can send, or only its session can run, is left to those: once, before it expires.
     """
     try:
-        seconds = duration(expires)
+        asked = None if expires is None else duration(expires)
     except ValueError as error:
         raise Trouble(f"--expires {expires!r} is no duration", why=str(error), status=USAGE) from error
     with opened() as store:
         # All are looked up before any is sent: a mistyped one stops none halfway.
         for hold in [_get(store, hold_id) for hold_id in dict.fromkeys(hold_ids)]:
             with _or_trouble(f"{hold.id} was not executed"):
+                seconds = asked or _good_for(store, hold)
                 if hold.state is not State.APPROVED:
                     store.ledger.approve(hold.id, approver(), seconds)
                 if no_execute:
-                    said = f"{hold.id} is approved for {expires}; approve it again to execute it"
-                    _told(store, hold, said, json)
+                    said = f"is approved for {render_duration(seconds)}; approve it again to execute it"
+                    _told(store, hold, f"{hold.id} {said}", json)
                 else:
                     _execute(store, hold, json)
+
+
+def _good_for(store: Store, hold: Hold) -> float:
+    from sekisho.core.policy import BUILTIN
+    from sekisho.sending.heldunder import policy_of
+
+    return (policy_of(store, hold) or BUILTIN).approval.expires
 
 
 def _execute(store: Store, hold: Hold, json: bool) -> None:

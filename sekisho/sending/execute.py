@@ -17,9 +17,10 @@ import msgspec
 
 from netpolicy.proxy.resolver import NotDialled
 from sekisho.core.lifecycle import State
-from sekisho.core.policy import BUILTIN, Policy
+from sekisho.core.policy import BUILTIN
 from sekisho.sending import artifact, credentials, reaching, send_push
 from sekisho.sending.artifact import CommandAct, HttpAct, PushAct, Transport
+from sekisho.sending.heldunder import policy_of
 from sekisho.store.errors import LedgerError, StoreBroken, Trouble, Void
 from sekisho.store.holds import Hold
 from sekisho.store.store import Store
@@ -87,11 +88,6 @@ def _ca_file(store: Store, transport: Transport) -> str | None:
         return str(store.blobs.path(transport.ca))
 
 
-def _policy(store: Store, hold: Hold) -> Policy | None:
-    stored = hold.evidence.get("policy_blob")
-    return msgspec.json.decode(store.blobs.read(stored), type=Policy) if isinstance(stored, str) else None
-
-
 def _carried(store: Store, hold_id: str) -> Outcome:
     """What only its own call can send: see whether that call takes the approval, and how it ends."""
     deadline = time.monotonic() + TAKEN_WITHIN
@@ -143,7 +139,7 @@ def _check_references(store: Store, hold: Hold, act: HttpAct) -> None:
     from sekisho.sending import rereading
 
     try:
-        why = rereading.moved(store, _policy(store, hold) or BUILTIN, act)
+        why = rereading.moved(store, policy_of(store, hold) or BUILTIN, act)
     except rereading.CannotRead as error:
         raise NotExecuted(f"what it refers to cannot be read again: {error}") from error
     if why is not None:
@@ -178,7 +174,7 @@ def _answered(store: Store, hold: Hold, result: "send_http.HttpResult") -> Outco
 
 
 def _approved_headers(store: Store, hold: Hold, act: HttpAct) -> tuple[tuple[str, str], ...]:
-    policy = _policy(store, hold)
+    policy = policy_of(store, hold)
     place = credentials.Place(act.scheme, act.host, act.port)
     entry = policy and credentials.entry_for(policy, place, use=("approved", "read"))
     if not entry:

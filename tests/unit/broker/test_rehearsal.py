@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from sekisho.broker.rehearsal import fingerprint, rehearse
+from sekisho.broker.rehearsal import fingerprint, rehearse, rollbacks
 from sekisho.core.action import Action, Effect
 from sekisho.core.policy import Policy, Tool
 from sekisho.core.verdict import Decision, judge
@@ -61,3 +62,14 @@ def test_any_change_of_the_tree_is_another_tree(tmp_path: Path) -> None:
     seen.add(fingerprint(tmp_path))
     assert len(seen) == 4
     assert "" not in seen
+
+
+@pytest.mark.parametrize(
+    "rollback, told", [(("gh", "release delete", "v1"), ("gh 'release delete' v1",)), (None, ())]
+)
+def test_the_way_back_that_the_policy_names_is_told(
+    rollback: tuple[str, ...] | None, told: tuple[str, ...]
+) -> None:
+    policy, decision = _decided(None, required=False)
+    rule = msgspec.structs.replace(policy.tool[0], rollback=rollback)
+    assert rollbacks(msgspec.structs.replace(policy, tool=(rule,)), decision) == told

@@ -1,5 +1,6 @@
 """Answers to holds: several at once, too late, of sessions that are over, or after a failed sending."""
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,9 @@ from sekisho.cli import approvals
 from sekisho.cli.errors import USAGE
 from sekisho.cli.main import main
 from sekisho.core.lifecycle import State
+from sekisho.core.policy import Approval, Policy
 from sekisho.sending import artifact
+from sekisho.session.settings import encode
 from sekisho.store.holds import Hold
 from sekisho.store.processes import Process, this_process
 from sekisho.store.sessions import SessionRecord
@@ -100,6 +103,29 @@ def test_several_are_approved_in_their_order(call: Calling) -> None:
     assert ended.status == 0
     assert [line.split()[0] for line in ended.out.splitlines()] == [second.id, first.id]
     assert (_state(first), _state(second)) == (State.APPROVED, State.APPROVED)
+
+
+@pytest.mark.parametrize("options, seconds", [((), 300), (("--expires", "2h"), 7200)])
+def test_an_approval_is_good_for_as_long_as_the_policy_or_the_person_says(
+    call: Calling, options: tuple[str, ...], seconds: int
+) -> None:
+    with Store() as store:
+        policy = store.blobs.put_bytes(encode(Policy(approval=Approval(expires=300.0)))).sha256
+    hold = _hold(artifact=CLEAN, evidence={"policy_blob": policy})
+    began = time.time()
+    assert call("approvals", "approve", hold.id, "--no-execute", *options).status == 0
+    with Store() as store:
+        given = store.ledger.get(hold.id).approval
+    assert given is not None
+    assert seconds - 1 <= given.binding.expires_at - began <= seconds + 60
+
+
+def test_an_approval_under_a_policy_that_cannot_be_read_is_not_given(call: Calling) -> None:
+    with Store() as store:
+        policy = store.blobs.put_bytes(b'{"approval": "of a later version"}').sha256
+    hold = _hold(artifact=CLEAN, evidence={"policy_blob": policy})
+    assert "cannot be read by this version" in call("approvals", "approve", hold.id).err
+    assert _state(hold) is State.PENDING
 
 
 def test_a_mistyped_id_among_several_decides_nothing(call: Calling) -> None:
