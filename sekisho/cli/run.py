@@ -153,18 +153,18 @@ def _run(store: Store, request: "Request", wanted: str, image: str | None) -> "E
                 raise
             return run_session(store, _with_backend(request, wanted, image))
     except EnclosureError as error:
-        raise _not_enclosed(error) from error
+        raise _not_enclosed(error, by_bwrap=wanted != "docker" and image is None) from error
     except WorkspaceError as error:
         raise Trouble(str(error), why=NOTHING_RAN, status=USAGE) from error
     except Interrupted as error:
         raise Trouble(str(error), why="the command had not begun", status=error.status) from error
 
 
-def _not_enclosed(error: "EnclosureError") -> Trouble:
+def _not_enclosed(error: "EnclosureError", *, by_bwrap: bool) -> Trouble:
     """With the first thing to change on this machine, where looking at it shows one."""
     from sandbox.check import failed, preflight
 
-    found = failed(preflight())
+    found = failed(preflight()) if by_bwrap else []
     told = error.instead
     if found:
         told = f"{found[0].name}: {found[0].detail.removesuffix('.')}. {found[0].instead}"
