@@ -118,7 +118,7 @@ def repeats(value: Any, *names: str) -> bool:
     if isinstance(value, Repeated):
         return True
     folded = [key.casefold() for key in value]
-    return any(folded.count(name.casefold()) > 1 for name in names)
+    return len(set(folded)) < len(folded) and any(folded.count(name.casefold()) > 1 for name in names)
 
 
 def parse_form(body: bytes) -> Query:

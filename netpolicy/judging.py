@@ -10,7 +10,7 @@ from netpolicy.canonical import PathForm
 from netpolicy.content import Unreadable
 from netpolicy.kinds import BODY_WITH_GET, JUDGES, git
 from netpolicy.kinds.model import MODEL_API
-from netpolicy.lookalike import imitates, mixes_scripts
+from netpolicy.lookalike import INTERNATIONAL, imitates, mixes_scripts
 from netpolicy.presets import Preset, shipped
 from netpolicy.world import PROVIDER, World
 from sekisho.core.action import SEVERITY, Effect
@@ -36,11 +36,15 @@ def judge(call: Call, form: PathForm, world: World) -> Finding:
     finding = worst([plain, *others]) if others else plain
     if finding is not plain and SEVERITY[finding.effect] > SEVERITY[plain.effect]:
         return msgspec.structs.replace(finding, by_url=False)
-    if finding.effect in _PASSING and (known := imitates(call.host, shipped().exact)):
-        return unknown(f"{call.host} looks like {known}", code="host-imitates")
-    if finding.effect in _PASSING and mixes_scripts(call.host):
-        return unknown(f"{call.host} mixes scripts in a name", code="host-imitates")
+    if INTERNATIONAL in call.host and finding.effect in _PASSING:
+        return _disguised(call.host) or finding
     return finding
+
+
+def _disguised(host: str) -> Finding | None:
+    if known := imitates(host, shipped().exact):
+        return unknown(f"{host} looks like {known}", code="host-imitates")
+    return unknown(f"{host} mixes scripts in a name", code="host-imitates") if mixes_scripts(host) else None
 
 
 def _readings(call: Call, form: PathForm, world: World) -> Iterator[Finding]:

@@ -3,6 +3,7 @@
 import unicodedata
 from collections.abc import Container
 
+INTERNATIONAL = "xn--"  # begins a label with other letters (RFC 5890); no host is disguised without
 # Letters of other scripts that look like Latin ones (Unicode TR39, the common part).
 _ALIKE = str.maketrans(
     "аеорсхуіјһԁѕԛԝьαοενρτυχικγбɡɩℓıłøđ",
@@ -22,7 +23,7 @@ def skeleton(host: str) -> str:
 
 def mixes_scripts(host: str) -> bool:
     """Whether a label has Latin letters beside Cyrillic or Greek ones, as no honest name does."""
-    if "xn--" not in host:
+    if INTERNATIONAL not in host:
         return False
     try:
         shown = host.encode("ascii").decode("idna")
@@ -37,7 +38,7 @@ def mixes_scripts(host: str) -> bool:
 
 def imitates(host: str, known: Container[str]) -> str | None:
     """The known host that an international name looks like, if any; its parent domains count, too."""
-    if "xn--" not in host:
+    if INTERNATIONAL not in host:
         return None
     plain = skeleton(host)
     while "." in plain:

@@ -23,6 +23,7 @@ from netpolicy.destination import refused
 from netpolicy.headers import Headers
 from netpolicy.judging import worst
 from netpolicy.planted import PRIVATE_KEY, finder
+from netpolicy.presets import Preset
 from netpolicy.query import Query
 from netpolicy.request import Request
 from netpolicy.world import World
@@ -128,7 +129,7 @@ def _target(call: Call) -> str:
     return f"{request.scheme}://{host}{port}{call.path}{'?' if query else ''}{query}"
 
 
-def _detail(call: Call, finding: Finding, world: World) -> dict[str, Any]:
+def _detail(call: Call, finding: Finding, world: World, preset: Preset | None) -> dict[str, Any]:
     """What policy's own rules need to know of the request.
 
     A finding that is not about the URL says nothing of it: a rule about the URL could otherwise
@@ -137,7 +138,6 @@ def _detail(call: Call, finding: Finding, world: World) -> dict[str, Any]:
     if finding.effect is Effect.LOCAL or call.method == "CONNECT" or not finding.by_url:
         return finding.detail
     request = {"method": call.method, "host": call.host, "port": call.request.port, "path": call.path}
-    preset = judging.preset_of(call.host)
     listed = preset is not None and preset.provider is not None and preset.configured(world.providers)
     return {**finding.detail, "request": request, "listed": listed}
 
@@ -153,7 +153,7 @@ def _action(call: Call, finding: Finding, world: World) -> Action:
         reason=finding.reason,
         code=finding.code,
         answers=answers(call, finding, world, stakes),
-        detail=_detail(call, finding, world),
+        detail=_detail(call, finding, world, preset),
         sensitive=finding.sensitive,
         rules=(RuleMatch(source=finding.source, rule=rule, says=finding.effect.value),),
     )

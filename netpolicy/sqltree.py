@@ -79,7 +79,8 @@ def parsed(text: str, dialect: str) -> "list[Expr | None]":
     spoken, bounded = _parser(dialect)
     try:
         tokens = spoken.tokenize(text)
-        if len(tokens) > MAX_TOKENS or _nesting([token.text for token in tokens]) > MAX_NESTING:
+        # Few tokens nest no deeper than they are many.
+        if len(tokens) > MAX_NESTING and _too_deep([token.text for token in tokens]):
             raise TooMuch("the text is too long or too deep to be parsed")
         return list(bounded(dialect=spoken).parse(tokens, text))
     except TooMuch:
@@ -90,7 +91,9 @@ def parsed(text: str, dialect: str) -> "list[Expr | None]":
         raise ValueError(f"cannot be parsed as {dialect}: {str(error)[:80]}") from None
 
 
-def _nesting(texts: list[str]) -> int:
+def _too_deep(texts: list[str]) -> bool:
+    if len(texts) > MAX_TOKENS:
+        return True
     depth = deepest = prefixed = 0
     for text in texts:
         if text in ("(", "[", "{") or text.upper() == "CASE":
@@ -100,7 +103,7 @@ def _nesting(texts: list[str]) -> int:
         # A row of prefix operators nests without any parenthesis.
         prefixed = prefixed + 1 if text.upper() in ("NOT", "-", "~", "+", "INTERVAL") else 0
         deepest = max(deepest, depth + prefixed)
-    return deepest
+    return deepest > MAX_NESTING
 
 
 @lru_cache(maxsize=256)  # of texts up to MAX_TEXT: what is asked once is often asked again
@@ -114,17 +117,18 @@ def only_reads(text: str, dialect: str) -> bool:
     found = [statement for statement in statements if statement is not None]
     if len(found) != 1 or not isinstance(found[0], roots):
         return False
-    return not any(_acts(node) for node in found[0].walk())
+    return not any(map(_acts, found[0].walk()))
 
 
 def _acts(node: Any) -> bool:
     kind: Any = type(node)
-    return _told_by(kind)(node)
+    told = _told_by(kind)
+    return told is not None and told(node)
 
 
 @lru_cache(maxsize=1024)  # node types, which are the parser's
-def _told_by(kind: type) -> Callable[[Any], bool]:
-    """What tells whether a node of this type acts."""
+def _told_by(kind: type) -> Callable[[Any], bool] | None:
+    """What tells whether a node of this type acts; None: it never does."""
     from sqlglot import exp
 
     held, _ = _types()
@@ -132,7 +136,7 @@ def _told_by(kind: type) -> Callable[[Any], bool]:
         return lambda node: True
     if issubclass(kind, exp.Select):
         return lambda node: node.args.get("into") is not None
-    return _fetches if issubclass(kind, exp.Table) else lambda node: False
+    return _fetches if issubclass(kind, exp.Table) else None
 
 
 def _fetches(table: Any) -> bool:

@@ -1,6 +1,7 @@
 """GraphQL over HTTP: the operation that would run decides (GraphQL spec, GraphQL over HTTP draft). Pure."""
 
 import hashlib
+import re
 from functools import lru_cache
 from typing import Any
 
@@ -16,6 +17,7 @@ MAX_DOCUMENT = 8 * 1024  # bytes
 MAX_DEPTH = 60
 MAX_TOKENS = 4000
 MAX_BATCH = 50
+_BRACKET = re.compile(r"[{}\[\]()]")
 
 
 class Operation(msgspec.Struct, frozen=True):
@@ -30,12 +32,9 @@ def _too_big(document: str) -> bool:
     if len(document.encode("utf-8", "surrogatepass")) > MAX_DOCUMENT:
         return True
     depth = deepest = 0
-    for char in document:
-        if char in "{[(":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif char in "}])":
-            depth -= 1
+    for bracket in _BRACKET.findall(document):
+        depth += 1 if bracket in "{[(" else -1
+        deepest = max(deepest, depth)
     return deepest > MAX_DEPTH
 
 
