@@ -7,16 +7,14 @@ outside, not the reads.
 
 import asyncio
 from collections.abc import Callable
-from urllib.parse import SplitResult, urlsplit
 
 import msgspec
 
-from netpolicy.canonical import is_plain
 from netpolicy.observe import NeedBody, observe
 from netpolicy.ports import Attempt, Begin, Body, Collect, Pass, Refuse, Reply
 from netpolicy.request import Request
 from netpolicy.signed import signature
-from sekisho.broker import carrying, holding, live, pushing, toolcalls
+from sekisho.broker import carrying, given, holding, live, pushing, toolcalls
 from sekisho.broker.decided import told
 from sekisho.broker.door import Door
 from sekisho.broker.holding import Held
@@ -26,7 +24,6 @@ from sekisho.broker.state import SessionState, is_own
 from sekisho.broker.waiting import OVER, Wait, Waiting
 from sekisho.core.action import Action, Effect
 from sekisho.core.lifecycle import State
-from sekisho.core.policy import CredentialEntry, Model
 from sekisho.core.refusal import Refusal, gate_broken, of_decision, standard
 from sekisho.core.verdict import TELEMETRY, Decision, Verdict, judge
 from sekisho.sending import credentials
@@ -38,7 +35,6 @@ LARGEST_BODY = 2 << 30  # bytes of a request body that are collected at all
 LOOKED_AT = 4 << 20  # bytes of a spooled body that deciders see; the digest covers all
 READ_AT_ONCE = 512  # bytes of a body that are looked at without leaving the loop
 QUIETLY = Reply(status=204, reason="No Content")  # telemetry: its sender is content and does not retry
-FETCHES = ("git.fetch", "git.advertise")
 CHANGING = (Effect.EXTERNAL, Effect.UNKNOWN)
 
 
@@ -84,7 +80,7 @@ class Gate:
         if (unfit := toolcalls.unfit(state.policy, state.schemas, whole.body or b"", decision)) is not None:
             return self._deny(state, whole, unfit)
         if decision.verdict is Verdict.ALLOW:
-            await self._asked(state, whole, decision.action)
+            await given.ask(state, whole, decision.action)
         if (answered := self._at_once(state, whole, decision)) is not None:
             return answered
         if decision.verdict is Verdict.ALLOW:
@@ -136,7 +132,7 @@ class Gate:
         if (
             decision.verdict is Verdict.HOLD
             or action.effect in CHANGING
-            or self._must_ask(state, request, action)
+            or given.must_ask(state, request, action)
         ):
             return None
         if action.verb == "git.push-probe":
@@ -147,7 +143,7 @@ class Gate:
             return over
         if action.verb == "git.advertise":
             return Pass(
-                headers=self._login(state, request, action),
+                headers=given.login(state, request, action),
                 path=request.path.replace("git-receive-pack", "git-upload-pack"),
                 advertise=True,
             )
@@ -155,42 +151,13 @@ class Gate:
 
     def _over(self, state: SessionState, request: Request, decision: Decision) -> Refuse | None:
         """The refusal of what is past a rate or a budget; None where it was counted and may pass."""
-        own = decision.action.verb in FETCHES and is_own(state, decision.action.target)
+        own = decision.action.verb in given.FETCHES and is_own(state, decision.action.target)
         past = self._meter.refused(state.id, state.world, request, decision, own=own)
         return None if past is None else self._deny(state, request, past)
 
-    def _must_ask(self, state: SessionState, request: Request, action: Action) -> bool:
-        """Whether a read still waits for what the person's helpers or commands tell."""
-        if _remote(state, request, action) is not None and self._login_of(state, request, action) is None:
-            return True
-        given = _given(state, request, action)
-        return given is not None and state.secrets.awaited(given)
-
-    async def _asked(self, state: SessionState, request: Request, action: Action) -> None:
-        """Ask for it."""
-        if not self._must_ask(state, request, action):
-            return
-        given = _given(state, request, action)
-        if given is not None and state.secrets.awaited(given):
-            await state.secrets.ask(given)
-        if _remote(state, request, action) is not None:
-            await state.logins.ask(request.scheme, _authority(request))
-
-    def _login(self, state: SessionState, request: Request, action: Action) -> tuple[tuple[str, str], ...]:
-        return self._login_of(state, request, action) or ()
-
-    def _login_of(
-        self, state: SessionState, request: Request, action: Action
-    ) -> tuple[tuple[str, str], ...] | None:
-        remote = _remote(state, request, action)
-        return () if remote is None else state.logins.known(remote.scheme, remote.netloc)
-
     def _pass(self, state: SessionState, request: Request, action: Action) -> Pass | Refuse:
         try:
-            given = _given(state, request, action)
-            if given is None:
-                return Pass(headers=self._login(state, request, action))
-            return Pass(headers=(state.secrets.header(given),))
+            return Pass(headers=given.headers(state, request, action))
         except credentials.CredentialError as error:
             self._door.refused(str(error))
             refusal = gate_broken(f"{request.method} {request.url}", str(error))
@@ -294,28 +261,6 @@ class Gate:
         writer = self._door.writer
         if writer is not None:
             writer.record(session=session, kind=kind, subject=subject, data=data)
-
-
-def _remote(state: SessionState, request: Request, action: Action) -> SplitResult | None:
-    """The URL of a fetch from a remote that the person's repository has."""
-    if action.effect is not Effect.READ or action.verb not in FETCHES or not is_plain(request.path):
-        return None
-    remote = urlsplit(action.target)
-    return remote if remote.scheme in ("http", "https") and is_own(state, action.target) else None
-
-
-def _given(state: SessionState, request: Request, action: Action) -> Model | CredentialEntry | None:
-    """What the policy gives a read."""
-    network = state.policy.network
-    if not (network.credential or network.model):
-        return None
-    place = credentials.Place(request.scheme, request.host, request.port)
-    return credentials.for_read(state.policy, place, action)
-
-
-def _authority(request: Request) -> str:
-    default = {"http": 80, "https": 443}.get(request.scheme)
-    return request.host if request.port == default else f"{request.host}:{request.port}"
 
 
 def _looked_at(body: Body) -> bytes | None:
