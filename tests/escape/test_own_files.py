@@ -167,12 +167,23 @@ def test_plain_text_of_what_a_filter_encrypts_in_place(world: World, standing: P
     held(world, *push(world, standing, "echo now > b; git add -A; git commit -qm plain", "--in-place"))
 
 
-@pytest.mark.parametrize("flag", ["--assume-unchanged", "--skip-worktree"])
-def test_an_edit_that_git_was_told_to_overlook_in_place(world: World, standing: Path, flag: str) -> None:
-    run_git("update-index", flag, "README.md", cwd=world.repository)
-    (world.repository / "README.md").write_text(EYES)
-    script = f"git update-index --no-{flag[2:]} README.md; git commit -qam seen"
-    held(world, *push(world, standing, script, "--in-place"))
+def test_an_edit_that_git_was_told_to_overlook_in_place(world: World, standing: Path) -> None:
+    """By either flag: each edit is committed on the same beginning, and pushed to a branch of its own."""
+    flagged = {"assume-unchanged": "README.md", "skip-worktree": "file0.txt"}
+    for flag, name in flagged.items():
+        run_git("update-index", f"--{flag}", name, cwd=world.repository)
+        (world.repository / name).write_text(f"{EYES}{flag}\n")
+    order = "set -e; start=$(git rev-parse HEAD)\n" + "".join(
+        f"git update-index --no-{flag} {name}; git commit -qm seen {name}; git show --stat --format= HEAD\n"
+        f"git push origin HEAD:refs/heads/agent/{flag} || echo pushed $?\n"
+        "git reset -q --soft $start; git reset -q\n"
+        for flag, name in flagged.items()
+    )
+    session = world.run(order, "--policy", standing, "--in-place")
+    assert session.status == 0, session.err
+    assert session.out.count("1 file changed") == session.out.count("pushed 1") == 2, session.out
+    assert [hold["state"] for hold in world.holds(session)] == ["pending"] * 2
+    assert [world.remote(f"refs/heads/agent/{flag}") for flag in flagged] == [ZERO, ZERO]
 
 
 def test_files_of_a_repository_within_in_place(world: World, standing: Path) -> None:
