@@ -22,6 +22,7 @@ _DESTRUCTIVE = Answers(reversible=False, reach=Reach.SANDBOX)
 _EXTERNAL = Answers(reversible=False, reach=Reach.OUTSIDE, credential=Credential.WRITE)
 _UNKNOWN = Answers(reversible=False, reach=Reach.OUTSIDE)
 _MOST_WORDS = 50
+_MADE_A_STEP = 8  # paths made before, which are gone through for each that is written
 ANSWERS = {
     Effect.READ: _READ,
     Effect.LOCAL: _LOCAL,
@@ -46,6 +47,7 @@ class Call(msgspec.Struct):
     judge: "Judge"
     written: Sequence[str] = ()
     plain: Sequence[str] = ()
+    said: tuple[tuple[tuple[str, ...], tuple[str, ...]], dict[str, list[str]]] | None = None
 
     @property
     def name(self) -> str:
@@ -83,11 +85,15 @@ class Call(msgspec.Struct):
 
     def _words(self) -> dict[str, list[str]]:
         """What rules about commands are asked with, see core.classify.spoken_of."""
-        written = self.written or self.argv
-        words = {"argv": shown_each(written[:_MOST_WORDS])}
-        if self.plain and list(self.plain) != list(written):
-            words["plain"] = shown_each(self.plain[:_MOST_WORDS])
-        return words
+        written = tuple((self.written or self.argv)[:_MOST_WORDS])
+        plain = tuple(self.plain[:_MOST_WORDS])
+        # Once for all effects of a call: a word may be as long as the code that has thousands of them.
+        if self.said is None or self.said[0] != (written, plain):
+            words = {"argv": shown_each(written)}
+            if plain and plain != written:
+                words["plain"] = shown_each(plain)
+            self.said = (written, plain), words
+        return self.said[1]
 
     def unknown(self, target: str, reason: str, *, code: str = "effect-unknown") -> None:
         self.does(Effect.UNKNOWN, target, reason, code=code)
@@ -106,6 +112,7 @@ class Call(msgspec.Struct):
             code = "overwrites-file" if effect is Effect.DESTRUCTIVE else ""
             self.does(effect, one, reason, code=code, verb="file.write")
             note_written(one, self.state, self.context)
+            self.judge.effort.spend(1 + len(self.state.made) // _MADE_A_STEP)
 
     # -- running something else ------------------------------------------------------------------
     def runs(

@@ -4,6 +4,7 @@ What is called and not listed in the grammar's tables makes the effect unknown.
 """
 
 import re
+from collections.abc import Iterator
 
 import msgspec
 
@@ -128,17 +129,60 @@ def _file(call: Call, language: Language, words: list[str]) -> None:
         call.unknown(words[0], "what the program does is in the file", code="script-body")
 
 
-_STRING = re.compile(
-    r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|`(?:\\.|[^`\\])*`|\bq[qwx]?\s*(?:\([^)]*\)|\{[^}]*\}|/[^/]*/)"
-    r"|%[wWqQx]?(?:\([^)]*\)|\[[^\]]*\]|\{[^}]*\})",
-    re.DOTALL,
-)
-_CALL = re.compile(r"([A-Za-z_$][\w$]*[?!]?)\s*(?=\()")
+# Of hostile text each character is looked at a few times at most: what is repeated gives nothing back (`*+`),
+# and a name is tried from its beginning only.
+_OPENING = re.compile(r"['\"`]|\bq[qwx]?\s*+[({/]|%[wWqQx]?[(\[{]")
+_CLOSED = {
+    **{mark: re.compile(rf"(?:\\.|[^{mark}\\])*+{mark}", re.DOTALL) for mark in "'\"`"},
+    "(": re.compile(r"[^)]*+\)"),
+    "[": re.compile(r"[^\]]*+\]"),
+    "{": re.compile(r"[^}]*+\}"),
+    "/": re.compile(r"[^/]*+/"),
+}
+_CALL = re.compile(r"(?<![\w$])[^\WA-Za-z_]*+([A-Za-z_$][\w$]*+[?!]?)\s*+(?=\()")
 _BARE = re.compile(r"(?<![\w$.@%>:])([A-Za-z_][\w.:]*[?!]?)[ \t]+(?=[\x01$@%\w\[\\:-])")
 _REGEX = re.compile(
     r"(?:(?<![\w$)\x02])|(?<=\b))(?:s|tr|y)/(?:\\.|[^/\\\n])*/(?:\\.|[^/\\\n])*/[a-z]*|"
     r"(?:(?<=[(=~,;{!&|])|^)\s*m?/(?:\\.|[^/\\\n])+/[a-z]*"
 )
+_ARGUMENTS = re.compile(r"\s*+\(?+((?:\s|[\x01\x02\[\],]|\d|\bqw\b)*+)")
+_FIRST = re.compile(r"\s*+\(?+\s*+\[?+\s*+\x01(\d++)\x02(?:[^\S\n]*+\n|\s*+(?:[,)\];}]|$))")
+_DEFINES = re.compile(r"\b(?:function|sub|def|const|let|var)\s+(?=(\w*+)([\w$]*+))")
+_A_CALL = 15  # steps
+
+
+def _strings(text: str) -> Iterator[tuple[int, int]]:
+    """Where strings begin and end. A mark without its end is a character like others, and so are all later
+    ones of its kind: there is no end after them, either."""
+    at, unclosed = 0, set[str]()
+    while opening := _OPENING.search(text, at):
+        mark = opening[0][-1]
+        closed = None if mark in unclosed else _CLOSED[mark].match(text, opening.end())
+        if closed is None:
+            unclosed.add(mark)
+            at = opening.start() + 1
+        else:
+            at = closed.end()
+            yield opening.start(), at
+
+
+def _without_comments(code: str) -> str:
+    """Each `/* … */` as a blank."""
+    kept, at = [], 0
+    while (start := code.find("/*", at)) >= 0 and (end := code.find("*/", start + 2)) >= 0:
+        kept.append(code[at:start])
+        at = end + 2
+    return " ".join([*kept, code[at:]])
+
+
+def _defined(code: str) -> set[str]:
+    """Functions of the code itself: their bodies are judged where they stand."""
+    names = set[str]()
+    for word, rest in _DEFINES.findall(code):
+        # Nothing stands for what has its name after a point and a blank.
+        names |= {"", word} if word else set()
+        names |= {word + rest} if rest and rest[-1] != "$" else set()
+    return names
 
 
 class _Reader:
@@ -148,14 +192,17 @@ class _Reader:
         self.language = language
         self.strings: list[str] = []
         self.shells: list[str] = []
-        code = _STRING.sub(self._string, text)
-        code = re.sub(r"/\*.*?\*/", " ", code, flags=re.DOTALL)
+        code, at = "", 0
+        for start, end in _strings(text):
+            code += text[at:start] + self._string(text[start:end])
+            at = end
+        code = _without_comments(code + text[at:])
         code = re.sub(r"(?<![:\w])//[^\n]*" if not language.hash_comments else r"(^|\s)#[^\n]*", " ", code)
         self.evaluates = re.search(r"\bs/(?:\\.|[^/\\])*/(?:\\.|[^/\\])*/[a-z]*e", code) is not None
         self.code = _REGEX.sub(" ", code) if language.bare or language.name == "node" else code
+        self.defined = _defined(self.code)
 
-    def _string(self, match: re.Match[str]) -> str:
-        text = match[0]
+    def _string(self, text: str) -> str:
         if text[0] in "q%":
             inner = re.sub(r"^\w*%?\w*\s*.|.$", "", text, flags=re.DOTALL)
             command = text[:2] in ("qx", "%x")
@@ -172,14 +219,15 @@ class _Reader:
 
     def arguments(self, at: int) -> list[str]:
         """The texts of a call's arguments; lists are flattened, other values are holes."""
-        found = re.match(r"\s*\(?((?:\s|[\x01\x02\[\],]|\d|\bqw\b)*)", self.code[at:])
+        found = _ARGUMENTS.match(self.code, at)
         listed = re.findall(r"\x01(\d+)\x02", found[1] if found else "")
-        following = self.code[at + (found.end() if found else 0) :][:1]
+        end = found.end() if found else at
+        following = self.code[end : end + 1]
         texts = [self.strings[int(number)] for number in listed]
         return texts if following in (")", ";", "", "}", "{", "\n") or texts else [HOLE]
 
     def first(self, at: int) -> str:
-        match = re.match(r"\s*\(?\s*\[?\s*\x01(\d+)\x02\s*([,)\];}\n]|$)", self.code[at:])
+        match = _FIRST.match(self.code, at)
         return self.strings[int(match[1])] if match else HOLE
 
 
@@ -199,6 +247,7 @@ def judge_code(call: Call, language: Language, text: str) -> None:
 
 
 def _judge_call(call: Call, language: Language, reader: _Reader, match: re.Match[str]) -> None:
+    call.judge.effort.spend(_A_CALL)
     name = re.split(r"\.|::|->", match[1])[-1]
     at = match.end()
     loaded = reader.first(at)
@@ -218,7 +267,7 @@ def _judge_call(call: Call, language: Language, reader: _Reader, match: re.Match
         call.does(Effect.LOCAL, reader.first(at), f"{name} changes local files")
     elif name in names["http"]:
         _request(call, reader, name, at)
-    elif name not in names["read"] and not _defined(reader.code, name):
+    elif name not in names["read"] and name not in reader.defined:
         call.unknown(name, f"{name} is not classified", code="unlisted-tool")
 
 
@@ -241,11 +290,6 @@ _LOADS = frozenset(
 )
 
 
-def _defined(code: str, name: str) -> bool:
-    """A function of the code itself: its body is judged where it stands."""
-    return re.search(rf"\b(function|sub|def|const|let|var)\s+{re.escape(name)}\b", code) is not None
-
-
 def _shell(call: Call, language: Language, reader: _Reader, name: str, at: int) -> None:
     texts = reader.arguments(at)
     if not texts or not all(known(text) for text in texts):
@@ -264,6 +308,7 @@ def _request(call: Call, reader: _Reader, name: str, at: int) -> None:
     url = reader.first(at)
     end = reader.code.find(";", at)
     rest = reader.code[at : len(reader.code) if end < 0 else end]
+    call.judge.effort.copy(len(rest))
     method = re.search(r"method\x20*:\s*\x01(\d+)\x02", rest)
     if method:
         verb = reader.strings[int(method[1])].upper()

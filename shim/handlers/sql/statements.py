@@ -1,7 +1,7 @@
 """What SQL statements do, by the words that start them. Comments and literals count for nothing."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from sekisho.core.action import Effect
 from shim.grammar import table
@@ -26,23 +26,66 @@ _ACTING = re.compile(
 )
 
 
+_OPENING = re.compile(r"['\"`]|--|/\*|#(?![>-])|\$\w*+\$")
+_QUOTED = {
+    "'": re.compile(r"'(?:''|\\.|[^'\\])*'", re.DOTALL),
+    '"': re.compile(r'"(?:""|[^"])*"'),
+}
+
+
 def plain(text: str) -> str:
     """Without comments and literals; MySQL's executable comments stay."""
-    text = re.sub(r"/\*[!M]+\d*(.*?)\*/", r" \1 ", text, flags=re.DOTALL)
-    return re.sub(
-        r"'(?:''|\\.|[^'\\])*'|\"(?:\"\"|[^\"])*\"|`[^`]*`|\$(\w*)\$.*?\$\1\$|--[^\n]*|/\*.*?\*/|"
-        r"#(?![>-])[^\n]*",
-        _literal,
-        text,
-        flags=re.DOTALL,
-    )
+    # Up to the last end of a comment only: behind it each beginning would look for one in vain.
+    last = text.rfind("*/") + len("*/") if "*/" in text else 0
+    text = re.sub(r"/\*[!M]+\d*(.*?)\*/", r" \1 ", text[:last], flags=re.DOTALL) + text[last:]
+    bodies = _bodies(text)
+    kept, at = [], 0
+    for start, end in _literals(text):
+        kept += [text[at:start], _literal(text[start:end], start in bodies)]
+        at = end
+    return "".join([*kept, text[at:]])
 
 
-def _literal(match: re.Match[str]) -> str:
+def _literals(text: str) -> Iterator[tuple[int, int]]:
+    """Where comments and literals begin and end. What begins one without its end is a character like others,
+    and so is each later one of its kind: there is no end after it, either."""
+    at, unclosed = 0, set[str]()
+    while opening := _OPENING.search(text, at):
+        mark = opening[0]
+        end = -1 if mark in unclosed else _end(text, opening)
+        if end < 0:
+            unclosed.add(mark)
+            at = opening.start() + 1
+        else:
+            at = end
+            yield opening.start(), end
+
+
+def _end(text: str, opening: re.Match[str]) -> int:
+    """The place behind a literal or comment; -1 where it does not end."""
+    mark = opening[0]
+    if mark in _QUOTED:
+        match = _QUOTED[mark].match(text, opening.start())
+        return -1 if match is None else match.end()
+    if mark in ("--", "#"):
+        line_end = text.find("\n", opening.end())
+        return len(text) if line_end < 0 else line_end
+    closing = "*/" if mark == "/*" else mark
+    end = text.find(closing, opening.end())
+    return -1 if end < 0 else end + len(closing)
+
+
+def _bodies(text: str) -> set[int]:
+    """Where the body of a DO block would begin."""
+    found = re.finditer(r"(?i)\bdo(?=(\s*+)(language\s++\w++\s*+)?)", text)
+    return {end for match in found for end in (match.end(1), match.end(2))}
+
+
+def _literal(text: str, body: bool) -> str:
     """What stands for a comment or literal; the body of a DO block is code."""
-    if match[0][0] == "$" and re.search(r"(?i)\bdo\s*(language\s+\w+\s*)?$", match.string[: match.start()]):
-        return " " + re.sub(r"\$\w*\$|;", " ", match[0])
-    return " " if match[0][0] in "-/#" else " x "
+    if body and text[0] == "$":
+        return " " + re.sub(r"\$\w*\$|;", " ", text)
+    return " " if text[0] in "-/#" else " x "
 
 
 def statement_effect(statement: str) -> Effect | None:

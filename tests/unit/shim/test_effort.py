@@ -12,7 +12,7 @@ from sekisho.core.action import Action, Effect
 from shim.bash.effort import Effort
 from shim.bash.patterns import substitute, trim
 from shim.context import Context, Place
-from shim.observe import observe_shell
+from shim.observe import observe, observe_shell
 from shim.text import HOLE
 from tests.support.needs import needs
 
@@ -66,6 +66,24 @@ def test_no_text_stalls_who_looks_at_it(text: str) -> None:
     assert size < BYTES
     # Only the first is decided by its text after all.
     assert action.effect is (Effect.READ if text == BOMBS["a pattern of many stars"] else Effect.UNKNOWN)
+
+
+LARGE = 16 << 10
+CODE = ("perl -e", "ruby -e", "node -e", "php -r", "lua -e", "awk", "sed", "psql -c", "vim -c")
+REPEATED = (
+    "a", "a ", "a(", "f();", ".a(", "$", "'", '"', "\\'", "/* ", "q(", "%w(", "def a ", "post(", "copy ",
+    "w a\n", "s/a", "(", "|", "a=>",
+)  # fmt: skip
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize("tool", CODE)
+def test_no_code_on_a_command_line_stalls_who_looks_at_it(tool: str) -> None:
+    for piece in REPEATED:
+        argv = (*tool.split(), (piece * LARGE)[:LARGE])
+        started = time.process_time()
+        observe(argv, CONTEXT)
+        assert time.process_time() - started < 3 * SECONDS, piece
 
 
 # fmt: off
