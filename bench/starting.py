@@ -10,6 +10,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from bench import parts
 from bench.measure import NotAvailable, compare, last_line, seconds, show
 from bench.runtime import sandbox_runtime
 
@@ -30,6 +31,8 @@ def run(console: Console, rounds: int, cache: Path) -> None:
             "no sandbox": _first_output(_SAY, repository, environment),
             _BASE: _first_output([*_bwrap(repository), *_SAY], repository, environment),
             "git clone --shared": _clone(repository, clones, environment),
+            "a session's clone": parts.clone(repository, clones),
+            "a session's sandbox": parts.sandbox(repository, _SAY),
             "sekisho run": _first_output(_sekisho(), repository, environment),
             "sandbox-runtime": _other(cache, repository, environment),
         }
