@@ -3,55 +3,14 @@
 Grammar: the bash reference manual, sections "Quoting" and "Shell Expansions".
 """
 
-from collections.abc import Callable
-
-import msgspec
-
-from shim.bash.effort import Effort
+from shim.bash.ansi import ansi_quoted
+from shim.bash.cursor import METACHARACTERS, Cursor
 from shim.bash.effort import Unreadable as Unreadable
 from shim.bash.nodes import Arithmetic, Literal, Parameter, Part, Script, Substitution, Word
 
-METACHARACTERS = " \t\n;&|<>()"
 _NAME_START = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
 _NAME = _NAME_START + "0123456789"
 _SPECIAL = "@*#?-$!0123456789"
-_SIMPLE_ESCAPES = {
-    "n": "\n",
-    "t": "\t",
-    "r": "\r",
-    "a": "\a",
-    "b": "\b",
-    "e": "\x1b",
-    "E": "\x1b",
-    "f": "\f",
-    "v": "\v",
-}
-_DIGITS = {"x": (2, 16), "u": (4, 16), "U": (8, 16)}
-
-
-class Cursor(msgspec.Struct):
-    """A place in the text. The parser sets `read`: (text, start) -> (script, where its `)` stands).
-
-    With `start` -1 the whole text is one script.
-    """
-
-    text: str
-    read: Callable[[str, int], tuple[Script, int]]
-    effort: Effort
-    at: int = 0
-
-    def peek(self, count: int = 1) -> str:
-        return self.text[self.at : self.at + count]
-
-    def take(self) -> str:
-        char = self.text[self.at : self.at + 1]
-        if not char:
-            raise Unreadable("the text ends inside a word")
-        self.at += 1
-        self.effort.left -= 1  # as spend(1), for each character there is
-        if self.effort.left < 0:
-            self.effort.spend(0)
-        return char
 
 
 def read_word(cursor: Cursor, stop: str = METACHARACTERS) -> Word:
@@ -161,7 +120,7 @@ def _dollar(cursor: Cursor, quoted: bool) -> list[Part]:
         return [_braced(cursor, quoted)]
     if following == "'" and not quoted:
         cursor.at += 1
-        return [Literal(_ansi_c(cursor), True)]
+        return [Literal(ansi_quoted(cursor), True)]
     if following == '"' and not quoted:
         cursor.at += 1
         return [*double_quoted(cursor, '"'), Literal("", True)]
@@ -255,37 +214,3 @@ def _operator(rest: str) -> str:
         if rest.startswith(operator):
             return operator
     return rest[:1]
-
-
-def _ansi_c(cursor: Cursor) -> str:
-    r"""`$'…'` after its opening quote."""
-    text = ""
-    while (char := cursor.take()) != "'":
-        text += _ansi_escape(cursor) if char == "\\" else char
-    return text
-
-
-def _ansi_escape(cursor: Cursor) -> str:
-    char = cursor.take()
-    if char in _SIMPLE_ESCAPES:
-        return _SIMPLE_ESCAPES[char]
-    if char in _DIGITS:
-        limit, base = _DIGITS[char]
-        return _number(cursor, "", limit, base)
-    if char in "01234567":
-        return _number(cursor, char, 3, 8)
-    if char == "c":
-        return chr(ord(cursor.take()) & 0x1F)
-    return char if char in "\\'\"?" else "\\" + char
-
-
-def _number(cursor: Cursor, digits: str, limit: int, base: int) -> str:
-    allowed = "01234567" if base == 8 else "0123456789abcdefABCDEF"
-    while len(digits) < limit and cursor.peek() and cursor.peek() in allowed:
-        digits += cursor.take()
-    if not digits:
-        return "\\"
-    code = int(digits, base)
-    if code > 0x10FFFF:
-        raise Unreadable("no such character")
-    return chr(code & 0xFF if base == 8 else code)
