@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from shim.bash.expand import Expander
-from shim.bash.nodes import Assignment
+from shim.bash.nodes import DECLARATIONS, Assignment
 from shim.bash.output import output, printf
 from shim.bash.state import State
 from shim.bash.words import Unreadable
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from shim.bash.walk import Streams, Walker
 
 Builtin = Callable[["Walker", list[str], State, "Streams"], list[State]]
-DECLARE = {"export", "declare", "typeset", "local", "readonly"}
 _MAX_LINES = 12
 
 
@@ -238,7 +237,7 @@ def _call_all(walker: "Walker", argv: list[str], state: State, io: "Streams") ->
 
 
 BUILTINS: dict[str, Builtin] = {
-    **dict.fromkeys(DECLARE, _declare),
+    **dict.fromkeys(DECLARATIONS, _declare),
     **dict.fromkeys(
         (
             ":",

@@ -61,6 +61,10 @@ class Redirect(msgspec.Struct, frozen=True):
     texts: list[Word] = []
 
 
+# Built-ins whose words are read as assignments, too.
+DECLARATIONS = frozenset({"export", "declare", "typeset", "local", "readonly"})
+
+
 class Assignment(msgspec.Struct, frozen=True):
     name: str
     value: Word | tuple[Word, ...]

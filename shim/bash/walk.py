@@ -5,10 +5,11 @@ from typing import Protocol
 
 import msgspec
 
-from shim.bash.builtins import BUILTINS, DECLARE, declare
+from shim.bash.builtins import BUILTINS, declare
 from shim.bash.effort import Effort
 from shim.bash.expand import Expander
 from shim.bash.nodes import (
+    DECLARATIONS,
     AndOr,
     Branches,
     Case,
@@ -259,7 +260,7 @@ class Walker(msgspec.Struct):
         if not arguments:
             declare(node.assignments, expander)
             states = [state]
-        elif arguments[0] in DECLARE:
+        elif arguments[0] in DECLARATIONS:
             declare(node.assignments, expander)
             states = self.invoke(arguments, state, io)
         elif node.assignments:
