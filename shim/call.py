@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from sekisho.core.action import Action, Answers, Credential, Effect, Reach
+from shim.bash.effort import Unreadable
 from shim.bash.state import State
-from shim.bash.walk import Streams, Walker
-from shim.bash.words import Unreadable
+from shim.bash.streams import Streams
+from shim.bash.walk import Walker
 from shim.context import Context
 from shim.paths import deleted, expanded, note_written, written
 from shim.text import HOLE, known, shown, shown_each

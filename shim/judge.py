@@ -4,11 +4,11 @@ import re
 from collections.abc import Sequence
 
 from sekisho.core.action import SEVERITY, Action, Effect
-from shim.bash.effort import Effort
+from shim.bash.effort import Effort, Unreadable
 from shim.bash.output import output
 from shim.bash.state import State
-from shim.bash.walk import Streams, Walker
-from shim.bash.words import Unreadable
+from shim.bash.streams import Streams
+from shim.bash.walk import Walker
 from shim.call import Call
 from shim.context import Context
 from shim.environment import environment_effects

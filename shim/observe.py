@@ -3,10 +3,9 @@
 import msgspec
 
 from sekisho.core.action import Action, Effect, Reach
-from shim.bash.effort import Effort
+from shim.bash.effort import Effort, Unreadable
 from shim.bash.state import State
 from shim.bash.walk import Walker
-from shim.bash.words import Unreadable
 from shim.call import ANSWERS, Call
 from shim.context import Context, Place
 from shim.judge import Judge, judged_shell

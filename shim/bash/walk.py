@@ -1,12 +1,13 @@
 """Walks a script without running it: every branch counts, states fork where branches differ."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 import msgspec
 
-from shim.bash.builtins import BUILTINS, declare
-from shim.bash.effort import Effort
+from shim.bash.branches import branches, case, loop
+from shim.bash.builtins import BUILTINS
+from shim.bash.effort import Effort, Unreadable
 from shim.bash.expand import Expander
 from shim.bash.nodes import (
     DECLARATIONS,
@@ -18,21 +19,20 @@ from shim.bash.nodes import (
     Group,
     Loop,
     Pipeline,
-    Redirect,
     Script,
     Simple,
-    Substitution,
     Test,
 )
 from shim.bash.output import output
 from shim.bash.parser import parse
-from shim.bash.state import State, Value, merged
-from shim.bash.words import Unreadable
-from shim.text import HOLE, WILD, known
+from shim.bash.redirects import redirected
+from shim.bash.state import State, merged
+from shim.bash.streams import Streams
+from shim.bash.variables import declare
+from shim.text import HOLE, known
 
 MAX_COMMANDS = 3000
 MAX_CALLS = 25
-MAX_ROUNDS = 60
 _A_COMMAND = 15  # steps
 
 
@@ -53,13 +53,6 @@ class Commands(Protocol):
     def unknown_text(self, text: str) -> None:
         """A shell would read text of which parts are not known."""
         ...
-
-
-class Streams(msgspec.Struct):
-    """`stdin` None: nothing is known to be connected. `out` None: nobody looks at what is printed."""
-
-    stdin: str | None = None
-    out: list[str] | None = None
 
 
 class Walker(msgspec.Struct):
@@ -96,7 +89,7 @@ class Walker(msgspec.Struct):
 
     def and_or(self, item: AndOr, states: list[State], io: Streams) -> list[State]:
         before = [state.cwd for state in states[:1]]
-        printed = len(io.out or ())
+        printed = io.printed()
         live, skipped = self.pipeline(item.first, states, io), list[State]()
         for operator, pipeline in item.rest:
             if operator == "&&":
@@ -107,7 +100,7 @@ class Walker(msgspec.Struct):
                 live = live + self.pipeline(pipeline, [state.copy() for state in failed], io)
                 skipped = []
         if any(operator == "||" for operator, _ in item.rest):
-            _either(io, printed)
+            io.either_since(printed)
         return self.merged(skipped + live)
 
     def pipeline(self, pipeline: Pipeline, states: list[State], io: Streams) -> list[State]:
@@ -142,7 +135,7 @@ class Walker(msgspec.Struct):
                 state.functions[command.name] = command.body
                 return [state]
         expander = self.expander(state)
-        io, finish = self.redirected(command.redirects, expander, state, io)
+        io, finish = redirected(self, command.redirects, expander, state, io)
         states = self.compound(command, state, io)
         finish(states)
         return states
@@ -156,76 +149,15 @@ class Walker(msgspec.Struct):
             case Group():
                 return self.script(command.body, [state], io)
             case Branches():
-                return self.branches(command, state, io)
+                return branches(self, command, state, io)
             case Loop():
-                return self.loop(command, state, io)
+                return loop(self, command, state, io)
             case Case():
-                return self.case(command, state, io)
+                return case(self, command, state, io)
             case Test():
                 for word in command.words:
                     self.expander(state).one(word)
         return [state]
-
-    def branches(self, node: Branches, state: State, io: Streams) -> list[State]:
-        printed = len(io.out or ())
-        states, after = [state], list[State]()
-        closed = False
-        for condition, body in node.arms:
-            if condition is not None:
-                states = self.script(condition, states, io)
-            closed = condition is None
-            after += self.script(body, [one.copy() for one in states], io)
-        _either(io, printed)
-        return self.merged(after if closed else states + after)
-
-    def case(self, node: Case, state: State, io: Streams) -> list[State]:
-        printed = len(io.out or ())
-        expander = self.expander(state)
-        expander.one(node.subject)
-        after = [state.copy()]
-        for patterns, body in node.arms:
-            for pattern in patterns:
-                expander.one(pattern)
-            after += self.script(body, [state.copy()], io)
-        _either(io, printed)
-        return self.merged(after)
-
-    def loop(self, node: Loop, state: State, io: Streams) -> list[State]:
-        printed = len(io.out or ())
-        if node.arithmetic is not None:
-            self.expander(state).one(node.arithmetic)
-        if node.condition is None and node.variable:
-            after = self.for_each(node, state, io)
-        else:
-            after = self.repeat(node, [state], io)
-        if node.condition is not None or node.arithmetic is not None:
-            _either(io, printed)
-        return after
-
-    def for_each(self, node: Loop, state: State, io: Streams) -> list[State]:
-        if node.words is None:
-            values: list[str] = list(state.positional) if state.positional is not None else [HOLE]
-        else:
-            values = self.expander(state).fields(node.words)
-        if len(values) > MAX_ROUNDS:
-            values = [*values[:MAX_ROUNDS], HOLE]
-        states, seen = [state], list[State]()
-        for value in values:
-            self.effort.spend(sum(one.weight() for one in states))
-            for one in states:
-                one.variables[node.variable] = value.replace(WILD, HOLE)
-            states = self.script(node.body, states, io)
-            seen += [one.copy() for one in states]
-        return self.merged([*seen, *states]) if seen else states
-
-    def repeat(self, node: Loop, states: list[State], io: Streams) -> list[State]:
-        """Twice: what the first round sets, the second one meets."""
-        for _ in range(2):
-            if node.condition is not None:
-                states = self.script(node.condition, states, io)
-            after = self.script(node.body, [one.copy() for one in states], io)
-            states = self.merged(states + after)
-        return states
 
     # -- simple commands -------------------------------------------------------------------------
     def expander(self, state: State) -> Expander:
@@ -256,7 +188,7 @@ class Walker(msgspec.Struct):
             return self.aliased(node, alias, state, io)
         expander = self.expander(state)
         arguments = expander.fields(node.words)
-        io, finish = self.redirected(node.redirects, expander, state, io)
+        io, finish = redirected(self, node.redirects, expander, state, io)
         if not arguments:
             declare(node.assignments, expander)
             states = [state]
@@ -290,7 +222,7 @@ class Walker(msgspec.Struct):
         scoped = state.copy()
         scoped.aliases.pop(node.words[0].plain or "")
         text = " ".join([alias, *(word.src for word in node.words[1:])])
-        io, finish = self.redirected(node.redirects, self.expander(state), state, io)
+        io, finish = redirected(self, node.redirects, self.expander(state), state, io)
         for sub in self.text(text, [scoped], io):
             state.absorb(sub)
         finish([state])
@@ -330,63 +262,6 @@ class Walker(msgspec.Struct):
             self.effort.copy(len(text))
             io.out.append(text if len(text) <= self.effort.largest else HOLE)
 
-    # -- redirects -------------------------------------------------------------------------------
-    def redirected(
-        self, redirects: tuple[Redirect, ...], expander: Expander, state: State, io: Streams
-    ) -> tuple[Streams, "_Finish"]:
-        """The streams after `redirects`, and what to do once the command has printed."""
-        stdin, out = io.stdin, io.out
-        finish = _Finish(self.printed)
-        for redirect in redirects:
-            if redirect.operator in ("<<", "<<-", "<<<"):
-                stdin = "".join(expander.one(word) for word in redirect.texts)
-                stdin += "\n" if redirect.operator == "<<<" else ""
-                continue
-            assert redirect.target is not None
-            target = expander.one(redirect.target)
-            if redirect.operator in ("<", "<&", "<>"):
-                stdin = state.written.get(state.resolve(target), HOLE)
-                if target == "/dev/null":
-                    stdin = ""
-            if redirect.operator in ("<", "<&"):
-                if target.startswith(("/dev/tcp/", "/dev/udp/")):
-                    self.commands.write(target, state, True)
-                continue
-            if redirect.operator in (">&", "<&") and (target.isdigit() or target == "-"):
-                out = None if redirect.descriptor in ("", "1") and target == "2" else out
-                continue
-            append = ">>" in redirect.operator
-            self.commands.write(target, state, append)
-            if redirect.descriptor in ("", "1"):
-                out = []
-                finish.sink(state.resolve(target), append, out)
-        return Streams(stdin, out), finish
-
-
-class _Finish:
-    """Notes, after a command, what its redirects left in files."""
-
-    def __init__(self, printed: Callable[[list[str]], str]) -> None:
-        self.printed = printed
-        self.path = ""
-        self.append = False
-        self.out: list[str] = []
-
-    def sink(self, path: str, append: bool, out: list[str]) -> None:
-        self.path, self.append, self.out = path, append, out
-
-    def __call__(self, states: list[State]) -> None:
-        for state in states:
-            if self.path and not self.path.startswith("/dev/"):
-                before = state.written.get(self.path, HOLE) if self.append else ""
-                state.written[self.path] = self.printed([before, *self.out])
-
-
-def _either(io: Streams, printed: int) -> None:
-    """After branches: if they printed something, which of it is printed is not known."""
-    if io.out is not None and len(io.out) > printed:
-        io.out[printed:] = [HOLE]
-
 
 def _standing_in(states: list[State], folders: list[str]) -> list[State]:
     """The states, and besides those of a `cd` that failed."""
@@ -398,6 +273,3 @@ def _standing_in(states: list[State], folders: list[str]) -> list[State]:
                 moved.cwd = folder
                 out.append(moved)
     return out
-
-
-__all__ = ["Commands", "Streams", "Substitution", "Unreadable", "Value", "Walker"]

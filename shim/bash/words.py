@@ -5,7 +5,7 @@ Grammar: the bash reference manual, sections "Quoting" and "Shell Expansions".
 
 from shim.bash.ansi import ansi_quoted
 from shim.bash.cursor import METACHARACTERS, Cursor
-from shim.bash.effort import Unreadable as Unreadable
+from shim.bash.effort import Unreadable
 from shim.bash.nodes import Arithmetic, Literal, Parameter, Part, Script, Substitution, Word
 
 _NAME_START = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"

@@ -49,7 +49,7 @@ def fields(text: str) -> list[str]:
     state = initial_state(Context(cwd="/w"))
     walker = Walker(Judge(Context(cwd="/w")))
     setting, command = parse(SETTINGS + "x " + text).items
-    from shim.bash.walk import Streams
+    from shim.bash.streams import Streams
 
     walker.and_or(setting, [state], Streams())
     simple = command.first.commands[0]

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shim.bash import nodes
+from shim.bash.effort import Unreadable
 from shim.bash.nodes import Branches, Case, Function, Group, Literal, Loop, Script, Simple
 from shim.bash.parser import parse
-from shim.bash.words import Unreadable
 from tests.support.needs import needs
 
 CASES = Path(__file__).parents[3] / "cases" / "commands.jsonl"
