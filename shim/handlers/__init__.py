@@ -6,8 +6,8 @@ from importlib import import_module
 from shim.call import Handler
 
 _MODULES = (
-    "archives code copying deleting editing forge git.cli http.clients packages python.cli remote "
-    "searching shells sql.clients stores wrappers"
+    "archives awk code.cli code.debuggers copying deleting editing forge git.cli http.clients packages "
+    "python.cli remote searching sed shells sql.clients stores wrappers"
 )
 
 
