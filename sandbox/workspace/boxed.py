@@ -85,11 +85,9 @@ class Box(msgspec.Struct, frozen=True, kw_only=True):
         return done.stdout
 
     def asks(self, *args: str, stdin: bytes = b"", env: Mapping[str, str] | None = None) -> bytes | None:
-        """As `git`, but None where git fails."""
-        try:
-            return self.git(*args, stdin=stdin, env=env)
-        except GitError:
-            return None
+        """As `git`, but None where git itself says no. Without any answer it is a GitError all the same."""
+        done = self.run(git_argv(*args), stdin=stdin, env=env)
+        return done.stdout if done.returncode == 0 else None
 
 
 class View(TypedDict):

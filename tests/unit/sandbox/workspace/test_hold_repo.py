@@ -1,11 +1,14 @@
 """A held push is made whole outside the session, described, and every object in it scanned."""
 
+import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 
+from sandbox import room
 from sandbox.workspace.creating import create
 from sandbox.workspace.hold_repo import HeldPush, PushRefused, receive
 from sandbox.workspace.model import Workspace
@@ -362,3 +365,18 @@ class TestRefused:
         with pytest.raises(PushRefused, match="exists already"):
             receive(b"", [Update(ZERO, "a" * 40, "refs/heads/x")], pusher.workspace, pusher.dest)
         assert (pusher.dest / "x").exists()
+
+
+def test_question_that_gets_no_answer_leaves_no_hold(pusher: Pusher, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else what came after it could be told from less than there is."""
+    asked = room.Room.run
+
+    def run(self: room.Room, argv: Sequence[str], **options: Any) -> "subprocess.CompletedProcess[bytes]":
+        return asked(self, argv, **(options | {"timeout": 0.0} if "rev-parse" in argv else options))
+
+    monkeypatch.setattr(room.Room, "run", run)
+    pusher.agent.write("x", "x")
+    new = pusher.agent.commit("new")
+    with pytest.raises(PushRefused, match="ran out of time"):
+        pusher.push(Update(pusher.workspace.start or "", new, "refs/heads/main"))
+    assert not pusher.dest.exists()
