@@ -14,8 +14,10 @@ python -m pytest -p no:xdist -m alone "$@"
 statuses=($?)
 
 said=$(mktemp)
-python -m pytest -p no:xdist -m "unthreaded and not alone" "$@" >"$said" 2>&1 &
+set -m # else it would ignore SIGINT, and all that it starts
+python -m pytest -p no:xdist -m "unthreaded and not alone" "$@" </dev/null >"$said" 2>&1 &
 unthreaded=$!
+set +m
 trap 'kill "$unthreaded" 2>/dev/null; rm -f "$said"' EXIT
 # A module stays in one worker: many share a costly world.
 python -m pytest -n "$workers" --dist loadfile --no-loadscope-reorder -m "not (unthreaded or alone)" "$@"

@@ -233,7 +233,11 @@ def as_somebody(host: str) -> list[object]:
         running.release()
         running.stop("test")
         stopped = running.wait(20)
-    left = [entry.name for entry in Path("/tmp").iterdir() if entry.name.startswith(PREFIX)]
+    left = [
+        entry.name
+        for entry in Path("/tmp").iterdir()
+        if entry.name.startswith(PREFIX) and os.access(entry, os.W_OK)
+    ]
     owned = (work / "made").stat().st_uid == os.geteuid()
     return [
         status,

@@ -156,7 +156,7 @@ def test_refused_host_causes_no_look_up(tmp_path: Path) -> None:
 def test_exactly_the_judged_address_is_dialled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     dialled: list[tuple[str, int]] = []
 
-    async def open_connection(host: str, port: int) -> None:
+    async def create_connection(loop: object, factory: object, host: str, port: int) -> None:
         dialled.append((host, port))
         raise ConnectionRefusedError("in a test")
 
@@ -167,7 +167,7 @@ def test_exactly_the_judged_address_is_dialled(tmp_path: Path, monkeypatch: pyte
         async with lab(tmp_path, pinned={}) as site:
             site.proxy.resolver._lookup = lookup
             reader, writer = await site.tunnel("a.example")
-            monkeypatch.setattr("netpolicy.proxy.handler.asyncio.open_connection", open_connection)
+            monkeypatch.setattr(asyncio.BaseEventLoop, "create_connection", create_connection)
             writer.write(get(host="a.example"))
             status, _, _ = await response(reader)
             writer.close()
