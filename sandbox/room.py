@@ -21,6 +21,7 @@ from typing import IO
 from sandbox.errors import from_bwrap
 from sandbox.exchange import OutputLimitExceeded
 from sandbox.inner import InnerInit
+from sandbox.spec import Mount, MountKind
 from sandbox.throwaway import PathLike, enclosure, started
 
 # Fixed: requests are read as data. What a command may read is its own input, nothing of the next request.
@@ -35,16 +36,19 @@ while IFS= read -r words && IFS= read -r bytes; do
         words=$((words - 1))
     done
     if [ "$bytes" -gt 0 ]; then head -c "$bytes" >/tmp/.in; else : >/tmp/.in; fi
-    "$@" </tmp/.in >/tmp/.out 2>/tmp/.err
+    "$@" </tmp/.in >/answers/out 2>/answers/err
     echo $?
-    stat -c %s /tmp/.out /tmp/.err
-    cat /tmp/.out /tmp/.err
+    stat -c %s /answers/out /answers/err
+    cat /answers/out /answers/err
 done
 """
 _CHUNK = 1 << 16
 _HEADER = 3  # lines
 _LONGEST_HEADER = 100  # bytes
 _START = 60.0  # seconds until it is there
+LARGEST_ANSWER = 64 << 20  # bytes of one output
+# Memory of this machine: what says more than it may ends there, with no space left. Half is for the errors.
+_ANSWERS = Mount(kind=MountKind.TMPFS, target="/answers", size=2 * LARGEST_ANSWER, mode=0o700)
 
 
 class RoomBroken(Exception):
@@ -52,7 +56,7 @@ class RoomBroken(Exception):
 
 
 class Room:
-    """Asks the runner of a sandbox that is up. Not for two threads at once."""
+    """Asks the runner of a sandbox that is up, as long as it is `usable`. Not for two threads at once."""
 
     def __init__(self, process: "subprocess.Popen[bytes]") -> None:
         assert process.stdin is not None
@@ -61,7 +65,7 @@ class Room:
         self._output: IO[bytes] = process.stdout
         os.set_blocking(self._input.fileno(), False)
         self._taken = bytearray()
-        self._usable = True
+        self.usable = True
 
     def ready(self) -> bool:
         """Waits until the runner is there; False where something ended instead."""
@@ -71,26 +75,26 @@ class Room:
             return False
 
     def run(
-        self, argv: Sequence[str], *, stdin: bytes = b"", timeout: float = 60, limit: int = 256 << 20
+        self, argv: Sequence[str], *, stdin: bytes = b"", timeout: float = 60, limit: int = LARGEST_ANSWER
     ) -> "subprocess.CompletedProcess[bytes]":
-        """Run a command; `timeout` in seconds, at most `limit` bytes on each output.
+        """Run a command; `timeout` in seconds, at most `limit` bytes on each output (LARGEST_ANSWER if less).
 
         Raises subprocess.TimeoutExpired, OutputLimitExceeded and RoomBroken; after any of them the room is
         of no more use.
         """
-        if not self._usable:
+        if not self.usable:
             raise RoomBroken("an earlier command left it in no usable state")
-        self._usable = False  # else the rest of an answer would be taken for the next one
+        self.usable = False  # else the rest of an answer would be taken for the next one
         deadline = time.monotonic() + timeout
         try:
             self._send(request(argv, stdin), deadline)
             status, out, err = (self._number(deadline) for _ in range(_HEADER))
-            if max(out, err) > limit:
-                raise OutputLimitExceeded(f"more than {limit} bytes")
+            if max(out, err) > (most := min(limit, LARGEST_ANSWER)):
+                raise OutputLimitExceeded(f"more than {most} bytes")
             content = self._exactly(out + err, deadline)
         except TimeoutError:
             raise subprocess.TimeoutExpired(list(argv), timeout) from None
-        self._usable = True
+        self.usable = True
         return subprocess.CompletedProcess(list(argv), status, content[:out], content[out:])
 
     def _send(self, data: bytes, deadline: float) -> None:
@@ -154,7 +158,8 @@ def entered(
 
     Raises EnclosureError where it could not be made.
     """
-    spec = enclosure(("/bin/sh", "-c", RUNNER, "sekisho"), ro=ro, rw=rw, cwd=cwd, env=env)
+    runner = ("/bin/sh", "-c", RUNNER, "sekisho")
+    spec = enclosure(runner, ro=ro, rw=rw, cwd=cwd, env=env, mounts=(_ANSWERS,))
     with started(spec) as (process, status_fd):
         inner: InnerInit | None = None
         room = Room(process)

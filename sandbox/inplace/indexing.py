@@ -38,7 +38,7 @@ def index_of(inplace: InPlace, staged: str, scratch: Path) -> bytes:
             marked = sorted(row[2:] for row in flags if row[0] in marks and row[2:] in there)
             if marked:
                 box.git("update-index", option, "-z", "--stdin", stdin=b"".join(p + b"\0" for p in marked))
-        box.asks("update-index", "-q", "--refresh", "--ignore-submodules")
+        box.tries("update-index", "-q", "--refresh", "--ignore-submodules")
     return (repo / "index").read_bytes()
 
 

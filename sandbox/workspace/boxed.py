@@ -4,7 +4,7 @@ import os
 import shlex
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TypedDict
 
@@ -89,6 +89,13 @@ class Box(msgspec.Struct, frozen=True, kw_only=True):
         done = self.run(git_argv(*args), stdin=stdin, env=env)
         return done.stdout if done.returncode == 0 else None
 
+    def tries(self, *args: str, stdin: bytes = b"", env: Mapping[str, str] | None = None) -> bytes | None:
+        """As `asks`, but None without an answer, too: for what may be missing and is then told as missing."""
+        try:
+            return self.asks(*args, stdin=stdin, env=env)
+        except GitError:
+            return None
+
 
 class View(TypedDict):
     """What `throwaway.run` and `room.entered` take."""
@@ -99,10 +106,25 @@ class View(TypedDict):
     env: dict[str, str]
 
 
-class _Entered(Box, frozen=True, kw_only=True):
-    """A box whose commands run in one sandbox, which is there already and was made for `made_for`."""
+class _Rooms:
+    """One room for a view, and after a question that broke it a fresh one: each question stands alone."""
 
-    room: Room
+    def __init__(self, view: View, stack: ExitStack) -> None:
+        self._view, self._stack = view, stack
+        self._room: Room | None = None
+
+    def here(self) -> Room:
+        """Raises EnclosureError."""
+        if self._room is None or not self._room.usable:
+            self._stack.close()
+            self._room = self._stack.enter_context(room.entered(**self._view))
+        return self._room
+
+
+class _Entered(Box, frozen=True, kw_only=True):
+    """A box whose commands run in one sandbox, which was made for `made_for`."""
+
+    rooms: _Rooms
     made_for: str
 
     def _run(
@@ -110,20 +132,19 @@ class _Entered(Box, frozen=True, kw_only=True):
     ) -> "subprocess.CompletedProcess[bytes]":
         differing = {"GIT_DIR": self.git_dir, **env} if self.git_dir != self.made_for else env
         words = [f"{name}={value}" for name, value in differing.items()]
-        return self.room.run(
-            ["env", *words, *argv] if words else argv, stdin=stdin, timeout=timeout, limit=limit
-        )
+        whole = ["env", *words, *argv] if words else argv
+        return self.rooms.here().run(whole, stdin=stdin, timeout=timeout, limit=limit)
 
 
 @contextmanager
 def entered(box: Box) -> Iterator[Box]:
     """A block with the same box as one sandbox for all its commands, which is far cheaper.
 
-    See sandbox.room for what that means. Not for several threads. Raises EnclosureError.
+    See sandbox.room for what that means. Not for several threads. Its questions raise EnclosureError, too.
     """
-    with room.entered(**box.view()) as inside:
+    with ExitStack() as stack:
         same = {name: getattr(box, name) for name in Box.__struct_fields__}
-        yield _Entered(**same, room=inside, made_for=box.git_dir)
+        yield _Entered(**same, rooms=_Rooms(box.view(), stack), made_for=box.git_dir)
 
 
 def git_argv(*args: str) -> list[str]:

@@ -102,10 +102,10 @@ class Collection:
         form = self.workspace.object_format
         view = bare(Path(box.git_dir), form, alternates=self.leans_on, shallow=self.shallow)
         self.notes += fill_view(self.workspace, view)
-        listing = box.asks("for-each-ref", "--format=%(objectname) %(refname)")
+        listing = box.tries("for-each-ref", "--format=%(objectname) %(refname)")
         if listing is None:
             self.notes.append("the refs of the session could not be read")
-        head = box.asks("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+        head = box.tries("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
         if head is None and self.workspace.base:
             self.notes.append("HEAD of the session names no commit")
         return text(head) if head else None, choose(lines(listing or b"", b"\n"), self.workspace.refs)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from sandbox.workspace.boxed import Box
-from sandbox.workspace.git import lines
+from sandbox.workspace.git import GitError, lines
 from sandbox.workspace.model import Commit
 from sandbox.workspace.review import is_hooklike, scripts_differ
 
@@ -59,6 +59,8 @@ def _package_differs(box: Box, before: str, after: str, path: bytes) -> bool:
         name = path.decode()
     except UnicodeDecodeError:
         return True
-    return scripts_differ(
-        box.asks("cat-file", "blob", f"{before}:{name}"), box.asks("cat-file", "blob", f"{after}:{name}")
-    )
+    try:
+        contents = [box.asks("cat-file", "blob", f"{side}:{name}") for side in (before, after)]
+    except GitError:
+        return True
+    return scripts_differ(*contents)

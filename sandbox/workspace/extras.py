@@ -82,7 +82,8 @@ def hide_paths(
         skip_worktree(dest, tracked)
         for path in tracked:
             Path(dest, os.fsdecode(path)).unlink(missing_ok=True)
-    if tracked or carried:  # else nothing there can match, and walking a big tree takes its time
+    # Else nothing there can match, and walking a big tree takes its time. Git reads some patterns otherwise.
+    if tracked or carried or any("[" in pattern or "\\" in pattern for pattern in patterns):
         for pattern in patterns:
             for relative in list(beneath(dest, at_any_depth(pattern))):
                 _remove(dest / relative)
@@ -126,8 +127,10 @@ def check_patterns(patterns: Sequence[str]) -> None:
     """Raises WorkspaceError for one that would leave the working tree, or reach its git folder."""
     for pattern in patterns:
         parts = pattern.strip("/").split("/")
-        if parts == [""] or ".." in parts or parts[0] == ".git" or pattern.startswith("/"):
+        if {"", ".", ".."} & set(parts) or parts[0] == ".git" or pattern.startswith("/"):
             raise WorkspaceError(f"{pattern!r}: must be a path inside the working tree")
+        if any("**" in part and part != "**" for part in parts):
+            raise WorkspaceError(f"{pattern!r}: ** stands for whole folders, so it must stand alone")
 
 
 def beneath(top: Path, pattern: str) -> Iterator[Path]:
@@ -136,7 +139,7 @@ def beneath(top: Path, pattern: str) -> Iterator[Path]:
     for path in top.glob(pattern.strip("/")):
         relative = path.relative_to(top)
         through_link = any((top / parent).is_symlink() for parent in relative.parents)
-        if relative.parts[0] != ".git" and not through_link:
+        if relative.parts and relative.parts[0] != ".git" and not through_link:
             yield relative
 
 

@@ -42,7 +42,7 @@ def snapshot(
     """
     parent = _read_first(box, parents)
     # Objects in a read-only alternate cannot be freshened: without this, git writes every blob again.
-    box.asks("update-index", "-q", "--refresh", "--ignore-submodules")
+    box.tries("update-index", "-q", "--refresh", "--ignore-submodules")
     changed = lines(box.git("diff-files", "-z", "--name-only", "--ignore-submodules=all"))
     untracked = lines(box.git("ls-files", "-z", "--others", "--exclude-standard")) + _staged(workspace, box)
     nested = tuple(path for path in untracked if path.endswith(b"/"))
@@ -54,7 +54,7 @@ def snapshot(
     kept, too_much = _within(workspace, kept)
     notes = _take(box, kept)
     tree = text(box.git("write-tree"))
-    old = box.asks("rev-parse", "--verify", "--quiet", f"{parent}^{{tree}}") if parent else None
+    old = box.tries("rev-parse", "--verify", "--quiet", f"{parent}^{{tree}}") if parent else None
     commit, leftovers = parent, bool(kept) and (old is None or text(old) != tree)
     if leftovers:
         commit = _commit(box, tree, parent, workspace.session)
@@ -75,7 +75,7 @@ def _without_hidden(workspace: Workspace, paths: dict[bytes, None]) -> dict[byte
 
 def _read_first(box: Box, parents: Sequence[str | None]) -> str | None:
     for parent in dict.fromkeys(parents):
-        if parent and box.asks("read-tree", "--reset", f"{parent}^{{tree}}") is not None:
+        if parent and box.tries("read-tree", "--reset", f"{parent}^{{tree}}") is not None:
             return parent
     return None
 
@@ -83,7 +83,7 @@ def _read_first(box: Box, parents: Sequence[str | None]) -> str | None:
 def _staged(workspace: Workspace, box: Box) -> list[bytes]:
     """What the agent had added by force although it is ignored: in its index, but not in the commit."""
     index = os.path.join(workspace.clone, ".git", "index")
-    theirs = box.asks("ls-files", "-z", "--cached", env={"GIT_INDEX_FILE": index})
+    theirs = box.tries("ls-files", "-z", "--cached", env={"GIT_INDEX_FILE": index})
     known = set(lines(box.git("ls-files", "-z", "--cached")))
     top = os.fsencode(workspace.clone)
     new = [path for path in lines(theirs or b"") if path not in known]
@@ -115,7 +115,7 @@ def _take(box: Box, paths: list[bytes]) -> tuple[str, ...]:
 
 
 def _take_singly(box: Box, paths: list[bytes]) -> list[str]:
-    refused = [path for path in paths[:_SINGLY] if box.asks(*_TAKE, stdin=path + b"\0") is None]
+    refused = [path for path in paths[:_SINGLY] if box.tries(*_TAKE, stdin=path + b"\0") is None]
     notes = [f"{path!r} could not be taken into the tree" for path in refused[:50]]
     left_out = len(paths) - _SINGLY
     return [*notes, f"{left_out} more files were not tried"] if left_out > 0 else notes

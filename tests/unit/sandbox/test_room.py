@@ -11,7 +11,7 @@ import pytest
 from sandbox import room
 from sandbox.errors import EnclosureError
 from sandbox.exchange import OutputLimitExceeded
-from sandbox.room import Room, RoomBroken
+from sandbox.room import LARGEST_ANSWER, Room, RoomBroken
 from tests.support.needs import needs
 
 pytestmark = [pytest.mark.sandbox, needs("bwrap")]
@@ -117,6 +117,11 @@ def test_too_much_output_is_not_taken(inside: Room) -> None:
         inside.run(["head", "-c", "5000", "/dev/zero"], limit=4000)
     with pytest.raises(RoomBroken):
         inside.run(["true"])
+
+
+def test_what_says_too_much_takes_bounded_memory(inside: Room) -> None:
+    script = "cd /answers; head -c 300000000 /dev/zero >x; size=$(stat -c %s x); rm x; echo $size"
+    assert int(inside.run(["sh", "-c", script]).stdout) <= 2 * LARGEST_ANSWER
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,13 @@
 
 import os
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from sandbox import room
 from sandbox.workspace.collecting import collect
 from sandbox.workspace.creating import create
 from sandbox.workspace.model import Results, Workspace, WorkspaceError, dump, load
@@ -237,3 +239,29 @@ def test_a_stash_is_named_and_not_counted_as_commits(begin: Begin) -> None:
     assert results.commits == ()
     assert "stash" in results.refs
     assert any("git stash apply refs/sekisho/s1/stash" in note for note in results.notes)
+
+
+@pytest.mark.parametrize("silent", ["for-each-ref", "ls-files", "--refresh"])
+def test_question_that_gets_no_answer_leaves_the_rest_of_the_report(
+    begin: Begin, monkeypatch: pytest.MonkeyPatch, silent: str
+) -> None:
+    """An agent can make git hang, or say too much, by what it leaves in its own git folder."""
+    asked = room.Room.run
+    hung: list[str] = []
+
+    def run(self: room.Room, argv: Sequence[str], **options: Any) -> "subprocess.CompletedProcess[bytes]":
+        hang = silent in argv and (silent != "ls-files" or argv[0] == "env")  # of the agent's own index
+        hung.extend([silent] * hang)
+        return asked(self, argv, **(options | {"timeout": 0.0} if hang else options))
+
+    monkeypatch.setattr(room.Room, "run", run)
+    workspace, agent = begin()
+    agent.write("Makefile", "all:\n")
+    made = agent.commit("agent: make")
+    agent.write("untracked.txt", "more\n")
+    results = collect(workspace)
+    assert hung
+    assert results.refs["HEAD"] == made
+    assert made in [commit.oid for commit in results.commits]
+    assert results.hooklike == (b"Makefile",)
+    assert b"untracked.txt" in results.changed

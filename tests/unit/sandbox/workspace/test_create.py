@@ -266,6 +266,24 @@ def test_hidden_paths_are_gone_and_git_sees_no_change(person: Person, begin: Beg
     assert "history" in workspace.notes[0]
 
 
+@pytest.mark.parametrize(
+    "pattern, name", [("dir/[^x].key", "dir/x.key"), ("b\\c.txt", "a/b\\c.txt"), ("**", "x")]
+)
+def test_a_pattern_that_git_reads_otherwise_hides_as_well(
+    person: Person, begin: Begin, pattern: str, name: str
+) -> None:
+    person.write(name, "secret\n")
+    person.commit("with a secret")
+    _, agent = begin(hide=[pattern])
+    assert not (agent.top / name).exists()
+
+
+@pytest.mark.parametrize("pattern", [".", "a/./b", "conf/sec**", "a//b", "../x", "/etc"])
+def test_a_pattern_that_cannot_be_meant_is_refused(begin: Begin, pattern: str) -> None:
+    with pytest.raises(WorkspaceError, match=r"inside the working tree|stand alone"):
+        begin(hide=[pattern])
+
+
 def test_local_ignore_rules_come_along(person: Person, begin: Begin, tmp_path: Path) -> None:
     (tmp_path / "home/.config/git").mkdir(parents=True)
     (tmp_path / "home/.config/git/ignore").write_text("*.swp")
