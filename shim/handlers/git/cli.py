@@ -28,6 +28,8 @@ _TRANSPORT_KEYS = re.compile(r"core\.sshcommand", re.IGNORECASE)
 _BOOLEAN = re.compile(r"(?i)true|false|yes|no|on|off|1|0|")
 _HOOKED = {"commit", "merge", "rebase", "checkout", "switch", "am", "pull", "push", "cherry-pick", "revert"}
 _MAX_ALIASES = 8
+# Where git then reads its settings is not followed here.
+_ELSEWHERE = ("GIT_DIR", "GIT_COMMON_DIR", "GIT_CONFIG", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM")
 
 
 def git(call: Call) -> str | None:
@@ -60,17 +62,20 @@ def _git(call: Call, arguments: list[str], outer: dict[str, str], depth: int) ->
     if rest in (["--help"], ["-h"]) or rest[:1] == ["--help"] or verb in ("help", "version", "--version"):
         call.does(Effect.READ, f"git {verb}", "prints help", verb="git.help")
         return None
-    return _verb(call, verb, rest, made, depth)
+    elsewhere = parsed.last("--git-dir") is not None or any(map(call.variable, _ELSEWHERE))
+    return _verb(call, verb, rest, made, depth, elsewhere)
 
 
-def _verb(call: Call, verb: str, rest: list[str], made: dict[str, str], depth: int) -> str | None:
+def _verb(
+    call: Call, verb: str, rest: list[str], made: dict[str, str], depth: int, elsewhere: bool
+) -> str | None:
     function = VERBS.get(verb)
     if function is not None:
         _run_by_options(call, verb, rest)
         written, plain = call.written or call.argv, ["git", verb, *rest]
         function(msgspec.structs.replace(call, argv=[verb, *rest], written=written, plain=plain), rest)
         return None
-    alias = _setting(call, f"alias.{verb}".lower(), made)
+    alias = _alias(call, f"alias.{verb}".lower(), made, elsewhere)
     if alias is None or depth > _MAX_ALIASES:
         call.unknown(f"git {verb}", f"git {verb} is not classified", code="unlisted-tool")
         return HOLE
@@ -88,12 +93,17 @@ def _made(call: Call, parsed: Parsed) -> dict[str, str]:
     return {key.lower(): value for key, value in settings}
 
 
-def _setting(call: Call, key: str, made: dict[str, str]) -> str | None:
-    """The value in force. Files are read only for what no command line said."""
+def _alias(call: Call, key: str, made: dict[str, str], elsewhere: bool) -> str | None:
+    """The alias in force; HOLE where settings decide that are not read here: those of another git folder, and
+    files that are included. Files are read only for what no command line said."""
     if key in made:
         return made[key]
-    given = reversed(call.context.files.git_config(call.state.cwd))
-    return next((value for name, value in given if name.lower() == key), None)
+    if elsewhere:
+        return HOLE
+    given = [(name.lower(), value) for name, value in call.context.files.git_config(call.state.cwd)]
+    if any(name.startswith(("include.", "includeif.")) for name, _ in given):
+        return HOLE
+    return next((value for name, value in reversed(given) if name == key), None)
 
 
 def _from_options(call: Call, parsed: Parsed) -> list[tuple[str, str]]:

@@ -107,6 +107,25 @@ def test_aliases_of_the_repository_are_followed() -> None:
     assert effect("git down", tree) is Effect.UNKNOWN
 
 
+@pytest.mark.parametrize(
+    "command, more",
+    [
+        ("git --git-dir=evil/.git up", ()),
+        ("GIT_DIR=evil/.git git up", ()),
+        ("GIT_CONFIG_GLOBAL=evil git up", ()),
+        ("git up", (("include.path", "evil"),)),
+        ("git up", (("includeIf.onbranch:main.path", "evil"),)),
+    ],
+)
+def test_an_alias_of_settings_that_are_not_read_cannot_be_told(
+    command: str, more: tuple[tuple[str, str], ...]
+) -> None:
+    assert (
+        effect(command, Context(cwd="/w", files=Tree(config=(("alias.up", "status"), *more))))
+        is Effect.UNKNOWN
+    )
+
+
 def test_an_alias_that_names_itself_ends() -> None:
     tree = Context(cwd="/w", files=Tree(config=(("alias.a", "b"), ("alias.b", "a"))))
     assert effect("git a", tree) is Effect.UNKNOWN
@@ -199,3 +218,22 @@ def test_rules_get_the_words_as_written_and_those_behind_options(
     detail = observe(argv, Context(cwd="/work")).detail
     assert detail["argv"] == [*argv]
     assert detail.get("plain") == plain
+
+
+@pytest.mark.parametrize(
+    "place, remote",
+    [
+        ("host:f", True),
+        ("me@host:f", True),
+        ("[::1]:f", True),
+        ("me@[fe80::1/64]:f", True),
+        ("@[a/b]:f", False),
+        ("./host:f", False),
+        ("@" * 99, False),
+        ("me@[a/b]]:f", False),
+        ("x/[a]:f", False),
+    ],
+)
+def test_a_place_on_another_machine_is_told_by_its_name(place: str, remote: bool) -> None:
+    effect = observe(("rsync", "f", place), Context(cwd="/home/kim/x")).effect
+    assert (effect is Effect.EXTERNAL) is remote
