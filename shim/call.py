@@ -113,7 +113,7 @@ class Call(msgspec.Struct):
             code = "overwrites-file" if effect is Effect.DESTRUCTIVE else ""
             self.does(effect, one, reason, code=code, verb="file.write")
             note_written(one, self.state, self.context)
-            self.judge.effort.spend(1 + len(self.state.made) // _MADE_A_STEP)
+            self.judge.effort.copy(len(self.state.cwd) + len(one), 1 + len(self.state.made) // _MADE_A_STEP)
 
     # -- running something else ------------------------------------------------------------------
     def runs(

@@ -21,9 +21,11 @@ _STANDARD = re.compile(
     r"(/usr(/local)?|/opt/[^/]+|/snap|/nix/store/[^/]+|/home/linuxbrew/\.linuxbrew)?/s?bin|"
     r"/usr/lib(exec)?/git-core|(.*/)?(\.venv|venv|node_modules/\.bin|\.local|\.cargo|vendor)(/bin)?"
 )
-_PATTERN = re.compile(r"[*?]|\[.+\]")
+# A name is looked at once, from the first bracket of each line on.
+_BRACKETS = re.compile(r"^[^\[\n]*+\[.+\]", re.MULTILINE)
 # Steps, beside what is spent on texts.
-_A_CALL, _A_WORD, _AN_EFFECT, _A_CATALOGUE = 30, 10, 15, 2000
+_A_CALL, _A_WORD, _AN_EFFECT = 30, 10, 15
+_A_CATALOGUE, _A_CHARACTER_OF_A_PATTERN = 2000, 20
 _WRAPPER_SCRIPTS = {"gradlew", "mvnw"}
 
 
@@ -78,7 +80,7 @@ class Judge:
         name = call.argv[0]
         if HOLE in name or not name:
             return self._dynamic(call)
-        if _PATTERN.search(name):
+        if "*" in name or "?" in name or ("[" in name and _BRACKETS.search(name)):
             return self._pattern(call)
         plain, script = self._plain_name(name, call.state)
         if script is not None:
@@ -115,7 +117,7 @@ class Judge:
         """A program named by a pathname pattern: every known tool it can stand for counts."""
         _folder, _, base = call.argv[0].rpartition("/")
         call.unknown(call.argv[0], "a pattern names the program", code="dynamic-command")
-        self.effort.spend(_A_CATALOGUE)
+        self.effort.spend(_A_CATALOGUE + _A_CHARACTER_OF_A_PATTERN * len(base))
         for name in known_names(base)[:40]:
             call.runs([name, *call.argv[1:]], stdin=call.stdin)
         return HOLE

@@ -24,21 +24,31 @@ class Spec(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Parsed(msgspec.Struct, kw_only=True):
-    """`options` in order, with their values; `after` counts the words behind `--`."""
+    """`options` in order, with their values; `places` tells where in it each name is.
+
+    Handlers ask for each word of a call, so an answer must not cost as much as there are options.
+    """
 
     options: list[tuple[str, str | None]] = []
+    places: dict[str, list[int]] = {}
     words: list[str] = []
     wild: bool = False  # an unknown argument could be any option
 
+    def add(self, name: str, value: str | None) -> None:
+        self.places.setdefault(name, []).append(len(self.options))
+        self.options.append((name, value))
+
     def has(self, *names: str) -> bool:
-        return any(name in names for name, _ in self.options)
+        return not self.places.keys().isdisjoint(names)
 
     def last(self, *names: str) -> str | None:
         """The value that counts, None if none of the options is there."""
-        return next((value or "" for name, value in reversed(self.options) if name in names), None)
+        given = [self.places[name][-1] for name in names if name in self.places]
+        return (self.options[max(given)][1] or "") if given else None
 
     def all(self, *names: str) -> list[str]:
-        return [value or "" for name, value in self.options if name in names]
+        given = [place for name in set(names) for place in self.places.get(name, ())]
+        return [self.options[place][1] or "" for place in sorted(given)]
 
 
 @cache  # called with what the grammar and the handlers say, never with words of a command
@@ -64,7 +74,7 @@ def spec(
 
 def parse(arguments: list[str], spec: Spec) -> Parsed:
     """Splits the words after a command's name into options and other words."""
-    parsed = Parsed(options=[], words=[])
+    parsed = Parsed()
     rest = list(arguments)
     while rest:
         word = rest.pop(0)
@@ -92,11 +102,11 @@ def _long(word: str, rest: list[str], spec: Spec, parsed: Parsed) -> None:
     name, equals, value = word.partition("=")
     name = _completed(name, spec)
     if equals:
-        parsed.options.append((name, value))
+        parsed.add(name, value)
     elif name in spec.values:
-        parsed.options.append((name, rest.pop(0) if rest else ""))
+        parsed.add(name, rest.pop(0) if rest else "")
     else:
-        parsed.options.append((name, None))
+        parsed.add(name, None)
 
 
 def _completed(name: str, spec: Spec) -> str:
@@ -112,9 +122,9 @@ def _cluster(word: str, rest: list[str], spec: Spec, parsed: Parsed) -> None:
     for position, letter in enumerate(letters):
         name, glued = f"-{letter}", letters[position + 1 :]
         if name in spec.values:
-            parsed.options.append((name, glued or (rest.pop(0) if rest else "")))
+            parsed.add(name, glued or (rest.pop(0) if rest else ""))
             return
         if name in spec.optional:
-            parsed.options.append((name, glued or None))
+            parsed.add(name, glued or None)
             return
-        parsed.options.append((name, None))
+        parsed.add(name, None)

@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from sekisho.core.action import SEVERITY, Effect
 from shim.address import authority, is_loopback_host
 from shim.call import Call
-from shim.grammar import Nested, Tool, known_names, names
+from shim.grammar import Nested, Tool, catalogue, names
 from shim.options import Parsed, parse
 from shim.paths import note_written
 from shim.text import HOLE, known
@@ -133,7 +133,7 @@ def _inside(call: Call, nested: Nested, parsed: Parsed, rest: list[str]) -> list
         commands = [[entrypoint, *rest]]
     elif nested.image and parsed.words:
         image = re.split(r"[:@]", parsed.words[-1].rsplit("/", 1)[-1])[0]
-        tools = [name for name in (image, image.removesuffix("-cli")) if name in known_names(name)]
+        tools = [name for name in (image, image.removesuffix("-cli")) if name in catalogue()]
         commands += [[name, *rest] for name in tools[:1]]
     return commands
 

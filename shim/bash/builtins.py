@@ -30,6 +30,7 @@ def _cd(walker: "Walker", argv: list[str], state: State, io: Streams) -> list[St
     if target == "-":
         target = state.text("OLDPWD") or HOLE
     state.cwd = target if HOLE in target and target.startswith(HOLE) else state.resolve(target)
+    walker.effort.copy(len(state.cwd))
     state.variables["OLDPWD"] = before
     state.variables["PWD"] = state.cwd
     return [state]

@@ -12,6 +12,7 @@ from shim.text import HOLE, WILD, known
 # (script, state, kind) -> what it prints, or for <( ) the path that stands for it
 Runner = Callable[[Script, State, str], str]
 _MAX_FIELDS = 2000
+_A_PARAMETER, _AN_OPERATOR = 3, 5  # steps
 
 
 class Expander:
@@ -97,6 +98,7 @@ class Expander:
         return self.parameter(part)
 
     def parameter(self, part: Parameter) -> Value:
+        self.effort.spend(_A_PARAMETER + (_AN_OPERATOR if part.operator or part.index else 0))
         if part.length:
             return HOLE
         base = self.base(part)

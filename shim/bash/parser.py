@@ -14,7 +14,7 @@ from shim.bash.words import expandable, whole_word
 
 MAX_TEXT = 200_000
 MAX_DEPTH = 40
-_A_COMMAND = 15  # steps
+_A_SCRIPT, _A_COMMAND = 20, 15  # steps
 _CLOSERS = {"then", "else", "elif", "fi", "do", "done", "esac", "}", "in"}
 _FUNCTION = re.compile(r"([^\s;&|<>()$`'\"\\={}]+)[ \t]*\([ \t]*\)")
 
@@ -22,7 +22,7 @@ _FUNCTION = re.compile(r"([^\s;&|<>()$`'\"\\={}]+)[ \t]*\([ \t]*\)")
 def parse(text: str, depth: int = 0, effort: Effort | None = None) -> Script:
     """The script in `text`; `effort` is what reading it may cost, the text's own without one."""
     effort = Effort(len(text)) if effort is None else effort
-    effort.copy(len(text))
+    effort.copy(len(text), _A_SCRIPT)
     if len(text) > MAX_TEXT or depth > MAX_DEPTH:
         raise Unreadable("too long or too deep to be read")
     source = _source(text, depth, effort)

@@ -12,6 +12,8 @@ from shim.text import HOLE
 if TYPE_CHECKING:
     from shim.bash.walk import Walker
 
+_A_REDIRECT = 8  # steps
+
 
 class Finish:
     """Notes, after a command, what its redirects left in files."""
@@ -39,6 +41,7 @@ def redirected(
     stdin, out = io.stdin, io.out
     finish = Finish(walker.printed)
     for redirect in redirects:
+        walker.effort.spend(_A_REDIRECT)
         if redirect.operator in ("<<", "<<-", "<<<"):
             stdin = _text(redirect, expander)
             continue

@@ -33,7 +33,7 @@ from shim.text import HOLE, known
 
 MAX_COMMANDS = 3000
 MAX_CALLS = 25
-_A_COMMAND = 15  # steps
+_A_COMMAND, _A_SUBSTITUTION = 15, 12  # steps
 
 
 class Commands(Protocol):
@@ -170,6 +170,7 @@ class Walker(msgspec.Struct):
         return "".join(out) if size <= self.effort.largest else HOLE
 
     def substitute(self, script: Script, state: State, kind: str) -> str:
+        self.effort.spend(_A_SUBSTITUTION + state.weight())
         out: list[str] = []
         stdin = HOLE if kind == ">" else None
         for sub in self.script(script, [state.copy()], Streams(stdin, out)):

@@ -212,7 +212,12 @@ def table(name: str) -> dict[str, frozenset[str]]:
     raise KeyError(name)
 
 
+@cache
+def catalogue() -> dict[str, None]:
+    """Names of tools, those that write first."""
+    return dict.fromkeys(("git", "curl", "rm", *tools()))
+
+
 def known_names(pattern: str) -> list[str]:
-    """Names of tools that a pathname pattern matches, those that write first."""
-    names = [name for name in ("git", "curl", "rm", *tools()) if fnmatchcase(name, pattern)]
-    return list(dict.fromkeys(names))
+    """Those of them that a pathname pattern matches."""
+    return [name for name in catalogue() if fnmatchcase(name, pattern)]

@@ -18,6 +18,7 @@ _MAKE = spec(
     ),
     abbreviate=True,
 )
+_COMPARED_A_STEP = 16  # targets with what text on the command line makes
 
 
 def make(call: Call) -> str | None:
@@ -45,12 +46,9 @@ def make(call: Call) -> str | None:
         call.does(Effect.READ, "make", "prints only")
         return HOLE
     targets = [word for word in parsed.words if "=" not in word] or ["all"]
-    if parsed.has("--eval", "-E"):
-        targets = [
-            one
-            for one in targets
-            if not any(one in text.split(":")[0] for text in parsed.all("--eval", "-E"))
-        ]
+    made = [text.split(":")[0] for text in parsed.all("--eval", "-E")]
+    call.judge.effort.spend(len(made) * len(targets) // _COMPARED_A_STEP)
+    targets = [one for one in targets if not any(one in names for names in made)]
     if parsed.wild:
         targets.append(HOLE)
     for path in parsed.all("-f", "--file", "--makefile"):

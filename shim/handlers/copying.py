@@ -16,7 +16,9 @@ _CP = spec(
     "--no-target-directory --parents --remove-destination --link --symbolic-link --backup",
     abbreviate=True,
 )
-_REMOTE = re.compile(r"(?:[^/:\0]+@)?(?:\[[^\]]+\]|[^/:\0]+):(?!\\).*|(rsync|sftp|scp|ssh)://.*", re.DOTALL)
+_REMOTE = re.compile(r"[^/:\0]++:(?!\\)|(rsync|sftp|scp|ssh)://")
+_NO_HOST = re.compile(r"[/:\0]")
+_OPENING = re.compile(r"(?:\A|(?<=[^/:\0])@)\[")
 
 
 def copy(call: Call) -> str | None:
@@ -136,6 +138,24 @@ _RSYNC = spec(
 )
 
 
+def _is_remote(place: str) -> bool:
+    """Whether a place is `host:path`, `user@[address]:path` or an address, and so on another machine."""
+    return _REMOTE.match(place) is not None or _is_bracketed(place)
+
+
+def _is_bracketed(place: str) -> bool:
+    """`[address]:path`, or so behind a user's name.
+
+    Of what may open one closing bracket the first is as good as any: each character is looked at once.
+    """
+    beyond = _NO_HOST.search(place)
+    at, last = 0, beyond.start() if beyond else len(place)
+    while (opening := _OPENING.search(place, at, last)) and (at := place.find("]", opening.end())) >= 0:
+        if at > opening.end() and place[at + 1 : at + 2] == ":" and place[at + 2 : at + 3] != "\\":
+            return True
+    return False
+
+
 def rsync(call: Call) -> str | None:
     parsed = parse(call.arguments, _RSYNC)
     if parsed.has("--version", "--help", "-V") or (parsed.has("-h") and not parsed.words):
@@ -158,23 +178,23 @@ def _rsync_losses(call: Call, parsed: Parsed, sources: list[str], destination: s
     removes = parsed.has("--remove-source-files", "--remove-sent-files")
     if removes:
         for source in sources:
-            if _REMOTE.fullmatch(source):
+            if _is_remote(source):
                 call.does(Effect.EXTERNAL, source, "deletes files on the other machine")
             else:
                 call.deletes([source])
     deletes = any(name.startswith("--delete") or name == "--del" for name, _ in parsed.options)
-    if deletes and not _REMOTE.fullmatch(destination):
+    if deletes and not _is_remote(destination):
         call.deletes([destination])
 
 
 def _transfer(call: Call, parsed: Parsed, sources: list[str], destination: str | None, *, dry: bool) -> None:
     """To another machine is external, from one is local."""
-    remote_source = any(_REMOTE.fullmatch(source) for source in sources)
+    remote_source = any(_is_remote(source) for source in sources)
     if dry:
         call.does(Effect.READ, destination or call.name, "only lists what it would do")
     elif destination is None:
         call.does(Effect.READ, call.name, "names no destination")
-    elif _REMOTE.fullmatch(destination):
+    elif _is_remote(destination):
         call.does(Effect.EXTERNAL, destination, "writes files on another machine", code="remote-write")
     elif HOLE in destination.split("/")[0] or (HOLE in destination and not remote_source):
         call.unknown(destination, "the destination may be another machine")
@@ -185,7 +205,7 @@ def _transfer(call: Call, parsed: Parsed, sources: list[str], destination: str |
 
 
 def _land_transfer(call: Call, source: str, destination: str) -> None:
-    path = source.rsplit(":", 1)[-1] if _REMOTE.fullmatch(source) else source
+    path = source.rsplit(":", 1)[-1] if _is_remote(source) else source
     if source.endswith("/") or call.context.files.kind(call.state.resolve(path)) is Kind.FOLDER:
         absolute = call.state.resolve(destination)
         if call.context.files.kind(absolute) is Kind.FOLDER and not temporary(

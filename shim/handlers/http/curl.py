@@ -102,9 +102,10 @@ def _curl_part(call: Call, parsed: Parsed) -> None:
         for word in parsed.words + parsed.all("--url", "--expand-url")
         for address in globbed(word, parsed)
     ]
+    outputs = parsed.all("-o", "--output")
     for position, url in enumerate(urls):
         _curl_url(call, parsed, url)
-        _curl_output(call, parsed, url, position)
+        _curl_output(call, parsed, url, outputs[min(position, len(outputs) - 1)] if outputs else None)
     for path in parsed.all(
         "-c",
         "--cookie-jar",
@@ -201,10 +202,8 @@ def _rerouted(call: Call, parsed: Parsed, url: str) -> str:
     return ""
 
 
-def _curl_output(call: Call, parsed: Parsed, url: str, position: int) -> None:
-    outputs = parsed.all("-o", "--output")
+def _curl_output(call: Call, parsed: Parsed, url: str, name: str | None) -> None:
     folder = parsed.last("--output-dir")
-    name = outputs[min(position, len(outputs) - 1)] if outputs else None
     if name is None and parsed.has("-O", "--remote-name", "--remote-name-all"):
         name = re.split(r"[?#]", url)[0].rsplit("/", 1)[-1] or "index.html"
     if name is None or name == "-":

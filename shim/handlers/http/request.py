@@ -7,11 +7,13 @@ from shim.address import authority, is_inner_host, is_loopback_host, is_uncertai
 from shim.call import Call
 from shim.text import HOLE, known
 
+_A_REQUEST = 15  # steps
 READS = frozenset(("GET", "HEAD", "OPTIONS", "PROPFIND", "REPORT", "TRACE"))
 
 
 def request(call: Call, method: str, url: str, *, elsewhere: str = "") -> None:
     """One request. `elsewhere` is where it really goes, if an option says so."""
+    call.judge.effort.spend(_A_REQUEST)
     _scheme, host, _ = authority(url)
     host = elsewhere or host
     reads = method.upper() in READS

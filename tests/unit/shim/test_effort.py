@@ -34,6 +34,12 @@ BOMBS = {
     "what is printed": LONG + "for i in {1..60};do for j in {1..60};do echo $a$a$a$a;done;done|sh",
     "what is written": LONG + "for i in {1..60};do for j in {1..60};do echo $a$a$a>>f;done;done;sh f",
     "a text that python doubles": 'python3 -c "a=' + "'aaaaaaaa';" + "a=a+a+a+a;" * 100 + 'open(a)"',
+    "containers of images": "docker run ;" * 340 + "push",
+    "a pattern as long as the text": "p*" * 2048,
+    "patterns of programs": "g*;" * 1365,
+    "nothing, substituted": "for i in {1..60};do for j in {1..60};do echo " + "$()" * 300 + ";done;done",
+    "parameters": "f(){ echo " + "${a:1}" * 200 + ";};" + "f;" * 300,
+    "folders in folders": "cd a;" * 400 + ">b;" * 600 + "push",
     "loops of python": 'python3 -c "'
     + "".join(" " * n + f"for a{n} in '0 1 2 3 4 5 6 7 8 9'.split():\n" for n in range(20))
     + " " * 20
@@ -84,6 +90,26 @@ def test_no_code_on_a_command_line_stalls_who_looks_at_it(tool: str) -> None:
         started = time.process_time()
         observe(argv, CONTEXT)
         assert time.process_time() - started < 3 * SECONDS, piece
+
+
+TOOLS = (
+    "ssh h", "tar", "rsync", "docker run", "gh api", "wget", "curl", "kubectl", "sed", "find", "xargs",
+    "make --eval", "npm", "pip install",
+)  # fmt: skip
+ARGUMENTS = (
+    "a", "a ", "@", "a:", "[", "[a-b]", "{a,b}", "../", "-", "-a ", "-- ", "-o a=", "a=b ", "=", "http://a/",
+    "%{", "*", "\\", "'", "\n",
+)  # fmt: skip
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize("tool", TOOLS)
+def test_no_arguments_stall_who_looks_at_them(tool: str) -> None:
+    for piece in ARGUMENTS:
+        for words in ([(piece * LARGE)[:LARGE]], [piece, "a"] * 1000):
+            started = time.process_time()
+            observe((*tool.split(), *words), CONTEXT)
+            assert time.process_time() - started < SECONDS, piece
 
 
 # fmt: off

@@ -85,3 +85,15 @@ def test_options_are_read_as_getopt_reads_them(
 ) -> None:
     parsed = parse(arguments, spec("-X -d --data", abbreviate=True))
     assert (parsed.options, parsed.words) == (options, words)
+
+
+def test_options_are_asked_for_by_any_of_their_names() -> None:
+    parsed = parse(["-X", "1", "--data", "2", "-d3", "-X4", "-s"], spec("-X -d --data"))
+    assert parsed.all("-d", "--data") == ["2", "3"]
+    assert (parsed.last("--data", "-d"), parsed.last("-X"), parsed.last("-s"), parsed.last("-q")) == (
+        "3",
+        "4",
+        "",
+        None,
+    )
+    assert (parsed.has("-q", "-s"), parsed.has("-q")) == (True, False)
