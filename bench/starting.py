@@ -20,8 +20,13 @@ _SAY = ["echo", "hello"]
 
 
 def run(console: Console, rounds: int, cache: Path) -> None:
-    """Measure and print. `cache` keeps what npm installs for the comparison."""
-    with tempfile.TemporaryDirectory() as folder:
+    """Measure and print. `cache` keeps what npm installs for the comparison.
+
+    Everything lies below it, on the disk of a person's home: where sessions are, and where less was deleted
+    lately than in /tmp (see `_clone`).
+    """
+    cache.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=cache) as folder:
         root = Path(folder)
         repository = _repository(root / "repository")
         environment = _environment(root)
