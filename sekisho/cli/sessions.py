@@ -5,21 +5,23 @@ import signal
 import sys
 import time
 from collections import Counter
-from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
 import typer
 
-from sekisho.cli import completing
 from sekisho.cli.errors import USAGE, Trouble
-from sekisho.cli.finding import find, finish_lost, latest, record_of, results_of
+from sekisho.cli.finding import find, finish_lost, latest, record_of
+from sekisho.cli.naming import LatestId, SessionId
 from sekisho.cli.opening import opened
+from sekisho.cli.options import Json
+from sekisho.cli.restoring import restore
 from sekisho.cli.show import iso, print_json, table, when
+from sekisho.cli.taking import apply, diff
 from sekisho.core.display import one_line
 from sekisho.core.lifecycle import State
 from sekisho.core.units import duration, render_duration
-from sekisho.store.records import Record, draft
+from sekisho.store.records import Record
 from sekisho.store.sessions import SessionFolder, SessionRecord, SessionState
 
 app = typer.Typer(
@@ -28,23 +30,6 @@ app = typer.Typer(
     add_completion=False,
     help="Look at, take over and tidy what sessions left behind.",
 )
-LatestId = Annotated[
-    str | None,
-    typer.Argument(
-        help="The session's id, or an unambiguous part of it; without one, the latest.",
-        metavar="ID",
-        autocompletion=completing.sessions,
-    ),
-]
-SessionId = Annotated[
-    str,
-    typer.Argument(
-        help="The session's id, or an unambiguous part of it.",
-        metavar="ID",
-        autocompletion=completing.sessions,
-    ),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 
 
 @app.command("list")
@@ -104,69 +89,8 @@ def show(session: LatestId = None, json: Json = False) -> None:
             ) from error
 
 
-@app.command()
-def diff(
-    session: SessionId,
-    stat: Annotated[bool, typer.Option("--stat", help="Only which files, how much.")] = False,
-) -> None:
-    """Print what a session changed, uncommitted work included."""
-    from sandbox.workspace.applying import diff as session_diff
-    from sandbox.workspace.model import WorkspaceError
-
-    results = results_of(session)
-    try:
-        for piece in session_diff(results.project, results.id, stat=stat):
-            sys.stdout.buffer.write(_for_reader(piece))
-    except WorkspaceError as error:
-        raise Trouble(str(error)) from error
-    except BrokenPipeError:
-        sys.stderr.close()  # the pager was closed; python would complain at exit
-
-
-def _for_reader(piece: bytes) -> bytes:
-    """For a terminal made visible, for a pipe (git apply) as it is."""
-    if not sys.stdout.isatty():
-        return piece
-    from sekisho.core.display import visible
-
-    return visible(piece.decode("utf-8", "replace"), 2000).encode()
-
-
-@app.command()
-def apply(
-    session: SessionId,
-    branch: Annotated[
-        str | None, typer.Option(help="Make a branch of this name (default: sekisho/ID).")
-    ] = None,
-    merge: Annotated[
-        bool, typer.Option("--merge", help="Merge into the branch that is checked out.")
-    ] = False,
-    worktree: Annotated[Path | None, typer.Option(help="Check out into a new linked worktree.")] = None,
-) -> None:
-    """Take the results into the repository that the session began in. Nothing uncommitted is overwritten."""
-    from sandbox.workspace.applying import Branch, Merge, Worktree
-    from sandbox.workspace.applying import apply as apply_session
-    from sandbox.workspace.model import WorkspaceError
-    from sekisho.cli.results import taken
-
-    if sum((branch is not None, merge, worktree is not None)) > 1:
-        raise Trouble("give one of --branch, --merge and --worktree", status=USAGE)
-    results = results_of(session)
-    way = (
-        Merge()
-        if merge
-        else Worktree(path=worktree)
-        if worktree
-        else Branch(name=branch or f"sekisho/{results.id}")
-    )
-    try:
-        applied = apply_session(results.project, results.id, way)
-    except WorkspaceError as error:
-        raise Trouble(f"{results.id} was not applied", why=str(error)) from error
-    for line in taken(results, applied):
-        print(line)
-    if not applied.done:
-        raise typer.Exit(1)
+app.command()(diff)
+app.command()(apply)
 
 
 @app.command("open")
@@ -206,55 +130,7 @@ def _said(record: Record) -> str:
     return testruns.sentence(testruns.seen(runs[0], ())) if runs else record.subject
 
 
-@app.command(short_help="Bring files, branches and index back to a checkpoint.")
-def restore(
-    session: SessionId,
-    checkpoint: Annotated[
-        int | None, typer.Argument(help="Its number; without one, the checkpoints are listed.")
-    ] = None,
-    json: Json = False,
-) -> None:
-    """Bring a session's files, branches and index back to a checkpoint; also while it runs.
-
-    What is there now becomes a checkpoint first. Ignored files and repositories of their own are not in
-    one and stay as they are.
-    """
-    from sandbox.checkpoint.model import CheckpointError
-    from sandbox.checkpoint.restoring import restore as bring_back
-    from sekisho.session import kept
-
-    with opened() as store:
-        folder = find(store, session)
-        try:
-            if checkpoint is None:
-                _list_checkpoints(folder, json)
-                return
-            done = bring_back(kept.store_of(folder.path), checkpoint, kept.subject_of(folder.path))
-        except CheckpointError as error:
-            raise Trouble(str(error), instead=f"`sekisho sessions restore {folder.id}` lists them") from error
-        data = {"number": checkpoint, "before": done.before.number, "notes": list(done.notes)}
-        store.journal.append(
-            draft(session=folder.id, kind="checkpoint.restored", subject=str(checkpoint), data=data)
-        )
-    if json:
-        print_json(data)
-        return
-    print(f"checkpoint {checkpoint} is restored; what was there before is checkpoint {done.before.number}")
-    for note in done.notes:
-        print(f"note: {one_line(note)}")
-
-
-def _list_checkpoints(folder: SessionFolder, json: bool) -> None:
-    from sekisho.session import kept
-
-    found = kept.known(folder.path)
-    if json:
-        print_json([{"number": c.number, "time": c.time, "label": c.label, "head": c.head} for c in found])
-    elif not found:
-        print(f"{folder.id} has no checkpoints: none of its commands would have lost work")
-    else:
-        rows = ((str(c.number), when(c.time), str(len(c.uncovered)), one_line(c.label)) for c in found)
-        table(("CHECKPOINT", "TAKEN", "NOT COVERED", "BEFORE"), rows)
+app.command(short_help="Bring files, branches and index back to a checkpoint.")(restore)
 
 
 @app.command(short_help="End a running session; its results are kept as always.")

@@ -1,0 +1,65 @@
+"""`sekisho sessions restore`: back to a checkpoint of a session."""
+
+from typing import Annotated
+
+import typer
+
+from sekisho.cli.errors import Trouble
+from sekisho.cli.finding import find
+from sekisho.cli.naming import SessionId
+from sekisho.cli.opening import opened
+from sekisho.cli.options import Json
+from sekisho.cli.show import print_json, table, when
+from sekisho.core.display import one_line
+from sekisho.store.records import draft
+from sekisho.store.sessions import SessionFolder
+
+
+def restore(
+    session: SessionId,
+    checkpoint: Annotated[
+        int | None, typer.Argument(help="Its number; without one, the checkpoints are listed.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Bring a session's files, branches and index back to a checkpoint; also while it runs.
+
+    What is there now becomes a checkpoint first. Ignored files and repositories of their own are not in
+    one and stay as they are.
+    """
+    from sandbox.checkpoint.model import CheckpointError
+    from sandbox.checkpoint.restoring import restore as bring_back
+    from sekisho.session import kept
+
+    with opened() as store:
+        folder = find(store, session)
+        try:
+            if checkpoint is None:
+                _list_checkpoints(folder, json)
+                return
+            done = bring_back(kept.store_of(folder.path), checkpoint, kept.subject_of(folder.path))
+        except CheckpointError as error:
+            raise Trouble(str(error), instead=f"`sekisho sessions restore {folder.id}` lists them") from error
+        data = {"number": checkpoint, "before": done.before.number, "notes": list(done.notes)}
+        store.journal.append(
+            draft(session=folder.id, kind="checkpoint.restored", subject=str(checkpoint), data=data)
+        )
+    if json:
+        print_json(data)
+        return
+    print(f"checkpoint {checkpoint} is restored; what was there before is checkpoint {done.before.number}")
+    for note in done.notes:
+        print(f"note: {one_line(note)}")
+
+
+def _list_checkpoints(folder: SessionFolder, json: bool) -> None:
+    from sekisho.session import kept
+
+    found = kept.known(folder.path)
+    if json:
+        print_json([{"number": c.number, "time": c.time, "label": c.label, "head": c.head} for c in found])
+    elif not found:
+        print(f"{folder.id} has no checkpoints: none of its commands would have lost work")
+    else:
+        rows = ((str(c.number), when(c.time), str(len(c.uncovered)), one_line(c.label)) for c in found)
+        table(("CHECKPOINT", "TAKEN", "NOT COVERED", "BEFORE"), rows)

@@ -1,0 +1,75 @@
+"""`sekisho sessions diff` and `apply`: what a session changed, and taking it over."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sekisho.cli.errors import USAGE, Trouble
+from sekisho.cli.finding import results_of
+from sekisho.cli.naming import SessionId
+from sekisho.cli.show import is_terminal
+
+
+def diff(
+    session: SessionId,
+    stat: Annotated[bool, typer.Option("--stat", help="Only which files, how much.")] = False,
+) -> None:
+    """Print what a session changed, uncommitted work included."""
+    from sandbox.workspace.applying import diff as session_diff
+    from sandbox.workspace.model import WorkspaceError
+
+    results = results_of(session)
+    try:
+        for piece in session_diff(results.project, results.id, stat=stat):
+            sys.stdout.buffer.write(_for_reader(piece))
+    except WorkspaceError as error:
+        raise Trouble(str(error)) from error
+    except BrokenPipeError:
+        sys.stderr.close()  # the pager was closed; python would complain at exit
+
+
+def _for_reader(piece: bytes) -> bytes:
+    """For a terminal made visible, for a pipe (git apply) as it is."""
+    if not is_terminal():
+        return piece
+    from sekisho.core.display import visible
+
+    return visible(piece.decode("utf-8", "replace"), 2000).encode()
+
+
+def apply(
+    session: SessionId,
+    branch: Annotated[
+        str | None, typer.Option(help="Make a branch of this name (default: sekisho/ID).")
+    ] = None,
+    merge: Annotated[
+        bool, typer.Option("--merge", help="Merge into the branch that is checked out.")
+    ] = False,
+    worktree: Annotated[Path | None, typer.Option(help="Check out into a new linked worktree.")] = None,
+) -> None:
+    """Take the results into the repository that the session began in. Nothing uncommitted is overwritten."""
+    from sandbox.workspace.applying import Branch, Merge, Worktree
+    from sandbox.workspace.applying import apply as apply_session
+    from sandbox.workspace.model import WorkspaceError
+    from sekisho.cli.results import taken
+
+    if sum((branch is not None, merge, worktree is not None)) > 1:
+        raise Trouble("give one of --branch, --merge and --worktree", status=USAGE)
+    results = results_of(session)
+    way = (
+        Merge()
+        if merge
+        else Worktree(path=worktree)
+        if worktree
+        else Branch(name=branch or f"sekisho/{results.id}")
+    )
+    try:
+        applied = apply_session(results.project, results.id, way)
+    except WorkspaceError as error:
+        raise Trouble(f"{results.id} was not applied", why=str(error)) from error
+    for line in taken(results, applied):
+        print(line)
+    if not applied.done:
+        raise typer.Exit(1)
