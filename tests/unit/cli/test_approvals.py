@@ -41,7 +41,7 @@ def unsettled(sekisho_home: Path) -> Hold:
 def test_a_settlement_that_comes_second_is_told(
     unsettled: Hold, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(approvals, "_get", lambda store, hold_id: unsettled)
+    monkeypatch.setattr(approvals, "named", lambda store, hold_id: unsettled)
     monkeypatch.setattr("sys.argv", ["sekisho", "approvals", "settle", unsettled.id, "failed"])
     with pytest.raises(SystemExit) as ended:
         main()
