@@ -1,17 +1,17 @@
 """`sekisho doctor`: what works on this machine, and what to do where it does not."""
 
 import contextlib
-import json as jsonlib
 import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from sandbox.check import Check, preflight
+from sekisho.cli.options import Json
+from sekisho.cli.show import print_json
 from sekisho.core.display import one_line
 from sekisho.core.load import PolicyError
 
@@ -22,12 +22,12 @@ OLDEST_GIT = (2, 39, 4)  # before it, upload-pack fetches lazily and runs what a
 
 @app.command()
 def doctor(
-    json: Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")] = False,
+    json: Json = False,
 ) -> None:
     """Say what works on this machine. Each failing line says what to do; exit status 1 if one is needed."""
     checks = [*preflight(), _docker(), *_own()]
     if json:
-        print(jsonlib.dumps([_plain(check) for check in checks], indent=2))
+        print_json([_plain(check) for check in checks])
     else:
         for check in checks:
             _print(check)

@@ -12,6 +12,7 @@ from sekisho.cli.errors import USAGE, Trouble
 from sekisho.cli.explaining import Explained, Place, unreadable
 from sekisho.cli.explaining import explain as explained
 from sekisho.cli.judging import Judging, judging
+from sekisho.cli.options import Json
 from sekisho.core.display import one_line
 from sekisho.core.verdict import Decision
 
@@ -32,7 +33,7 @@ def explain(
     ] = False,
     context: Annotated[Place, typer.Option(help="Where a command would run.")] = "host",
     policy: Annotated[Path | None, typer.Option(help="Judge by this policy file.", metavar="FILE")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")] = False,
+    json: Json = False,
 ) -> None:
     """Say what would happen to a request or a command, without doing anything.
 

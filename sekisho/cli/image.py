@@ -1,6 +1,5 @@
 """`sekisho image`: the images that --backend docker runs."""
 
-import json as jsonlib
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -8,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sekisho.cli.errors import GATE_BROKEN, USAGE, Trouble
+from sekisho.cli.options import Json
+from sekisho.cli.show import print_json, table
 from sekisho.core.display import one_line
 
 if TYPE_CHECKING:
@@ -114,24 +115,24 @@ def _arguments(words: list[str]) -> dict[str, str]:
 
 
 @app.command("list")
-def list_images(
-    json: Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")] = False,
-) -> None:
+def list_images(json: Json = False) -> None:
     """Show which images there can be, and which of them are built."""
     from images.variants import VARIANTS
     from sandbox.docker.engine import connect
     from sandbox.errors import EnclosureError
 
     try:
-        rows = [_row(connect(), variant) for variant in VARIANTS.values()]
+        engine = connect()
+        rows = [_row(engine, variant) for variant in VARIANTS.values()]
     except EnclosureError as error:
         raise Trouble(error.what, instead=error.instead, status=GATE_BROKEN) from error
     if json:
-        print(jsonlib.dumps(rows, indent=2))
+        print_json(rows)
         return
-    for row in rows:
-        state = row["id"][7:19] if row["id"] else "not built"
-        print(f"{row['variant']:<12} {row['tag']:<20} {state:<12} {row['summary']}")
+    table(
+        ("VARIANT", "NAME", "BUILT", "WHAT IS IN IT"),
+        ((row["variant"], row["tag"], (row["id"] or "")[7:19] or "-", row["summary"]) for row in rows),
+    )
 
 
 def _row(engine: "Engine", variant: "Variant") -> dict[str, Any]:
