@@ -136,7 +136,7 @@ def _config_text(call: Call, text: str) -> None:
 
 def globbed(word: str, parsed: Parsed) -> list[str]:
     """curl's own braces and ranges in an address."""
-    if parsed.has("-g", "--globoff"):
+    if parsed.has("-g", "--globoff") or not ("[" in word or "{" in word):
         return [word]
     plain = (
         re.sub(r"\[(?:\w+)-(\w+)(?::\d+)?\](?!:\d)", r"\1", word)

@@ -7,7 +7,7 @@ from shim.address import authority, is_inner_host, is_loopback_host, is_uncertai
 from shim.call import Call
 from shim.text import HOLE, known
 
-_A_REQUEST = 15  # steps
+_A_REQUEST = 25  # steps
 READS = frozenset(("GET", "HEAD", "OPTIONS", "PROPFIND", "REPORT", "TRACE"))
 
 
