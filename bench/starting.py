@@ -13,6 +13,7 @@ from rich.console import Console
 from bench import parts
 from bench.measure import NotAvailable, compare, last_line, seconds, show
 from bench.runtime import sandbox_runtime
+from sekisho.store.spreading import spread
 
 _BASE = "bwrap alone"
 _FILES = 2000
@@ -32,6 +33,7 @@ def run(console: Console, rounds: int, cache: Path) -> None:
         environment = _environment(root)
         clones = root / "clones"
         clones.mkdir()
+        spread(clones)  # as sessions are
         contestants = {
             "no sandbox": _first_output(_SAY, repository, environment),
             _BASE: _first_output([*_bwrap(repository), *_SAY], repository, environment),

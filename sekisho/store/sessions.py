@@ -12,6 +12,7 @@ from sekisho.store.errors import StoreBroken
 from sekisho.store.files import os_errors_as_broken, private_folder, write_atomic
 from sekisho.store.paths import check_name
 from sekisho.store.processes import Process, is_alive
+from sekisho.store.spreading import spread
 from sekisho.store.text import from_file, to_file
 
 # No vowels: no words. No 0, 1, l: nothing to mistake.
@@ -91,6 +92,7 @@ class Sessions:
 
     def create(self, session_id: str | None = None) -> SessionFolder:
         """A new session's folders, mode 0700. Raises `FileExistsError` for a given id that is taken."""
+        spread(self._folder)
         while True:
             folder = self.folder(session_id or new_id())
             try:
