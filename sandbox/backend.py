@@ -2,14 +2,13 @@
 
 import hashlib
 import os
-import socket
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
 import msgspec
 
-from sandbox import absent, check, launch, toolchain, trusting
+from sandbox import absent, launch, toolchain, trusting
 from sandbox.base import base_mounts, look_at_system
 from sandbox.descriptors import Stdio
 from sandbox.errors import EnclosureError
@@ -118,6 +117,8 @@ def choose(
 
 def bwrap_hindrance() -> EnclosureError | None:
     """What keeps bubblewrap from enclosing on this machine; tried for real, in about 30 ms."""
+    from sandbox import check  # asked only where something hinders
+
     hindering = check.failed(check.preflight())
     if not hindering:
         return None
@@ -145,7 +146,7 @@ def docker(
 def instance_of(state: Path) -> str:
     """What tells the containers of one state folder, user and machine from all others on an engine."""
     machine = Path("/etc/machine-id")
-    name = machine.read_text().strip() if machine.is_file() else socket.gethostname()
+    name = machine.read_text().strip() if machine.is_file() else os.uname().nodename
     text = f"{name}\0{os.geteuid()}\0{os.path.realpath(state)}"
     return hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest()[:24]
 

@@ -13,7 +13,7 @@ from sandbox.check import Check, preflight
 from sekisho.cli.options import Json
 from sekisho.cli.show import print_json
 from sekisho.core.display import one_line
-from sekisho.core.load import PolicyError
+from sekisho.core.problem import PolicyError
 
 app = typer.Typer(rich_markup_mode=None)
 

@@ -10,8 +10,8 @@ from sekisho.cli.errors import Trouble
 from sekisho.cli.opening import opened
 from sekisho.cli.policies import unusable
 from sekisho.core.display import one_line
-from sekisho.core.load import PolicyError
 from sekisho.core.policy import BUILTIN, Policy
+from sekisho.core.problem import PolicyError
 from sekisho.session.settings import PROJECT_FILE, Layer, person_layer, pin, project_layer, read_layer
 
 

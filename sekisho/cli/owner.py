@@ -13,7 +13,6 @@ from pathlib import Path
 
 import msgspec
 
-from sandbox.process import become_user
 from sekisho.cli.errors import GATE_BROKEN, USAGE, Trouble
 from sekisho.core.display import one_line
 
@@ -47,6 +46,8 @@ def become_owner(where: Path) -> None:
     env = environment_of(owner, os.environ)
     _require_interpreter(owner, env)
     try:
+        from sandbox.process import become_user
+
         become_user(owner.uid, owner.gid)
     except OSError as error:
         raise Trouble(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sekisho.cli.errors import USAGE, Trouble
 from sekisho.cli.show import block
-from sekisho.core.load import PolicyError
+from sekisho.core.problem import PolicyError
 from sekisho.session.settings import Layer, Pinned, person_layer, pin, project_layer, read_layer
 from sekisho.store.store import Store
 

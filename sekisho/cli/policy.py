@@ -14,8 +14,7 @@ from sekisho.cli.opening import opened
 from sekisho.cli.policies import chosen_policy, unusable
 from sekisho.cli.run import top_level
 from sekisho.cli.show import block
-from sekisho.core.load import PolicyError
-from sekisho.core.problem import Problem
+from sekisho.core.problem import PolicyError, Problem
 from sekisho.session.settings import PROJECT_FILE, Layer, encode, read_layer
 
 app = typer.Typer(

@@ -8,6 +8,7 @@ import msgspec
 from sekisho.core.gate import Gate
 from sekisho.core.layout import KeyPath
 from sekisho.core.patterns import check_host, full_ref, ref_matches, split_port
+from sekisho.core.pinning import is_script
 from sekisho.core.policy import NetworkRule, Policy, Rule, Tool
 from sekisho.core.rules import PRODUCTION, Spoken, command_matches, request_matches
 from sekisho.core.shape import all_keys
@@ -132,11 +133,6 @@ def _commands(policy: Policy) -> Iterator[Finding]:
         for argv, wanted in _wanted(rule.examples.match, rule.examples.no_match):
             if command_matches(rule, Spoken(tuple(argv))) is not wanted:
                 yield Finding(rule, _failed(" ".join(argv), wanted))
-
-
-def is_script(word: str) -> bool:
-    """Whether a command's first word is a file of the project."""
-    return "/" in word and not word.startswith(("/", "~"))
 
 
 def _tools(policy: Policy) -> Iterator[Finding]:

@@ -1,14 +1,12 @@
 """Policy text to `Policy`: all problems at once, each with file, line and the nearest right name."""
 
-import hashlib
 import re
 import tomllib
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from sekisho.core.checks import contradictions, is_script
+from sekisho.core.checks import contradictions
 from sekisho.core.layout import KeyPath, key_lines
-from sekisho.core.merge import merge
 from sekisho.core.policy import Policy, Rule
 from sekisho.core.problem import PolicyError, Problem, nearest
 from sekisho.core.shape import Reader
@@ -102,31 +100,3 @@ def _lines(text: str) -> dict[KeyPath, int]:
         return key_lines(text)
     except RecursionError:
         return {}
-
-
-def named_files(policy: Policy) -> tuple[str, ...]:
-    """Files whose content decides what the policy permits, as they are named, sorted.
-
-    The checklist and the advice are not among them: both change in daily work and permit nothing.
-    """
-    commands = [rule.match for rule in policy.command] + list(policy.done.checks)
-    commands += [argv for tool in policy.tool for argv in (tool.dry_run, tool.rollback) if argv]
-    found = {argv[0] for argv in commands if is_script(argv[0])}
-    found |= {tool.schema for tool in policy.tool if tool.schema}
-    if policy.network.ca:
-        found.add(policy.network.ca)
-    return tuple(sorted(found))
-
-
-def digest(text: bytes | str, files: Mapping[str, bytes]) -> str:
-    """`sha256:` and hex over the text and the files it names; a missing file is left out of `files`."""
-    total = hashlib.sha256(b"sekisho policy v1\x00")
-    raw = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
-    for part in (raw, *(part for name in sorted(files) for part in (name.encode(), files[name]))):
-        total.update(len(part).to_bytes(8, "big") + part)
-    return f"sha256:{total.hexdigest()}"
-
-
-__all__ = [
-    "PolicyError", "Problem", "digest", "from_tree", "merge", "named_files", "parse"
-]  # fmt: skip

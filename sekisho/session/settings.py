@@ -6,8 +6,10 @@ from pathlib import Path
 
 import msgspec
 
-from sekisho.core.load import LARGEST, PolicyError, Problem, digest, merge, named_files, parse
+from sekisho.core.merge import merge
+from sekisho.core.pinning import digest, named_files
 from sekisho.core.policy import Policy
+from sekisho.core.problem import PolicyError, Problem
 from sekisho.store.paths import config_dir
 
 PROJECT_FILE = "sekisho.toml"
@@ -35,6 +37,9 @@ class Pinned(msgspec.Struct, frozen=True, kw_only=True):
 
 def read_layer(path: Path, *, person: bool = False) -> Layer:
     """Read and check one policy file. Raises PolicyError, also where it cannot be read at all."""
+    # What reads and checks a text is loaded where there is one.
+    from sekisho.core.load import LARGEST, parse
+
     text = _read(path, LARGEST)
     policy = parse(text, str(path), person=person)
     if any(entry.profile for entry in policy.network.host):

@@ -7,8 +7,9 @@ from typing import Any, Union, get_args, get_origin
 import msgspec
 import pytest
 
-from sekisho.core.load import PolicyError, parse
+from sekisho.core.load import parse
 from sekisho.core.policy import Policy, Section
+from sekisho.core.problem import PolicyError
 from sekisho.core.schema import schema
 from sekisho.core.shape import fields
 from sekisho.core.units import render_duration, render_size

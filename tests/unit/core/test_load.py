@@ -8,8 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sekisho.core.gate import Gate
-from sekisho.core.load import LARGEST, PolicyError, Problem, digest, from_tree, named_files, parse
+from sekisho.core.load import LARGEST, from_tree, parse
+from sekisho.core.pinning import digest, named_files
 from sekisho.core.policy import BUILTIN, Rate
+from sekisho.core.problem import PolicyError, Problem
 
 WHOLE = """version = 1
 [project]

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from sekisho.core.load import from_tree, merge, parse
+from sekisho.core.load import from_tree, parse
+from sekisho.core.merge import merge
 from sekisho.core.policy import BUILTIN, Policy
 
 

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from sekisho.core.action import Action, Answers, Credential, Effect, Reach, Stakes
 from sekisho.core.gate import STRICTNESS, Gate
-from sekisho.core.load import merge, parse
+from sekisho.core.load import parse
+from sekisho.core.merge import merge
 from sekisho.core.policy import BUILTIN, Policy
 from sekisho.core.verdict import Context, Decision, Verdict, judge
 

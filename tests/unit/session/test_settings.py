@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from sekisho.core.load import LARGEST, PolicyError
+from sekisho.core.load import LARGEST
+from sekisho.core.problem import PolicyError
 from sekisho.session import settings
 
 OPEN = 'version = 1\n[git]\npush = [{ ref = "*", gate = "auto" }]\n'
