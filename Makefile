@@ -12,7 +12,7 @@ help: ## this list
 demo: ## the whole story on a throw-away repository and upstream
 	@$(WITH) --needs curl -- sekisho demo
 
-test: ## all tests (some 18 minutes on two cores); ARGS="tests/unit -k name" for some
+test: ## all tests (some 10 minutes on two cores); ARGS="tests/unit -k name" for some
 	@$(WITH) --wants "$(CLIENTS)" -- scripts/test.sh $(ARGS)
 
 lint: ## style, types, and that imports go one way
