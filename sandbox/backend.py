@@ -4,16 +4,18 @@ import hashlib
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
-from sandbox import absent, launch, toolchain, trusting
+from sandbox import absent, toolchain, trusting
 from sandbox.base import base_mounts, look_at_system
 from sandbox.descriptors import Stdio
 from sandbox.errors import EnclosureError
-from sandbox.running import Running
 from sandbox.spec import Enclosure, Limits, Mount
+
+if TYPE_CHECKING:
+    from sandbox.running import Running
 
 
 class ToolsWanted(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,7 +76,7 @@ class Backend(Protocol):
         stdio: Stdio | None = None,
         session: str = "",
         scratch: Path | None = None,
-    ) -> Running:
+    ) -> "Running":
         """See sandbox.launch.start."""
 
 
@@ -207,6 +209,9 @@ class Bubblewrap:
         stdio: Stdio | None = None,
         session: str = "",
         scratch: Path | None = None,
-    ) -> Running:
+    ) -> "Running":
         """See sandbox.launch.start."""
+        # Not with this module: who chooses a backend need not wait for it. `enclosing` has it loaded by now.
+        from sandbox import launch
+
         return launch.start(spec, ports=ports, stdio=stdio)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+import sandbox.launch  # noqa: F401 - what bubblewrap starts by: loaded now, while git works
 from sandbox.pipes import Pipes
 from sandbox.recording import Recording
 from sandbox.spec import Enclosure, Limits
