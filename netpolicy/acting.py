@@ -8,8 +8,11 @@ from netpolicy.words import words
 
 _HOOK = re.compile(
     r"/(?:api/)?webhook(?:-test)?/[^/]+(?:/.*)?|/api/webhooks/[^/]+(?:/.*)?|/hooks?/catch/.+|.*/nic/update/?"
-    r"|.*/(?:deploy|build)_hooks/.+|/buildByToken/.*|/generic-webhook-trigger/.*|.*/notifyCommit/?"
-    r"|/macros/s/.+/exec/?|.*/trigger/with/key/.+",
+    r"|.*/(?:deploy|build)_hooks/.+|.*/buildByToken/.*|/generic-webhook-trigger/.*|.*/notifyCommit/?"
+    r"|/macros/s/.+/exec/?|.*/trigger/with/key/.+|.*/triggers/[^/]+/(?:paths/)?(?:invoke|run)/?"
+    # Build servers, push monitors, senders by key, announcements to search engines, links that are made.
+    r"|.*/job/.+/(?:build(?:WithParameters)?|polling)/?|/api/push/[^/]+/?|/[^/]+\.send/?|/send/[^/]+/.+"
+    r"|.*/indexnow/?|.*/action\.(?:html|do|php|aspx)|.*/(?:[\w-]+-)?create\.(?:php|aspx?|jsp|do)",
     re.I,
 )
 _VERBS = (
@@ -35,6 +38,9 @@ _ACTS = words(
     "open merge push install uninstall shutdown wipe truncate modify change vote like follow invite "
     "kick ban"
 )
+_METHOD_PATH = re.compile(r"(?:/[^/]+)*/(?:method|api|rest|rpc)/(?P<name>[a-z]\w*(?:\.[a-z]\w*)+)/?", re.I)
+_PING = re.compile(r".*/ping/?", re.I)
+_FILE = re.compile(r".*\.(?:json|xml|html?|js|css|txt|ya?ml|md|png|jpe?g|svg|gz|zip|tar)", re.I)
 _ACTS_ANYWHERE = words("delete remove drop destroy purge terminate")
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _EMBEDDED = re.compile(r"(?:https?|ftp|gopher|dict|file|ldap):/{1,3}([^/?#\s]*)", re.I)
@@ -141,6 +147,12 @@ def _acts(value: str) -> bool:
     return bool(words) and (words[0] in _ACTS or not _ACTS_ANYWHERE.isdisjoint(words))
 
 
+def _method_acts(path: str) -> bool:
+    """Whether the last part of a path is a method's name that says an act: `/method/wall.post`."""
+    named = _METHOD_PATH.fullmatch(path)
+    return named is not None and not _FILE.fullmatch(path) and _acts(named["name"].rpartition(".")[2])
+
+
 def _inner(host: str) -> bool:
     """Whether an embedded address names a place that is not public."""
     name = host.rpartition("@")[2]
@@ -173,8 +185,10 @@ def judge(call: Call) -> Finding | None:
         return unknown("a name query: names alone carry data", code="dns-over-https")
     if _HOOK.fullmatch(call.path):
         return external("a hook that acts when it is fetched", code="acting-get")
-    if any(map(_acts, call.query.all(*_ACTION_KEYS))):
+    if any(map(_acts, call.query.all(*_ACTION_KEYS))) or _method_acts(call.path):
         return unknown("a parameter names an act", code="acting-get")
+    if call.query.has("sitemap") and _PING.fullmatch(call.path):
+        return external("tells a search engine of a site", code="acting-get")
     if _LINK.fullmatch(call.path) or (call.query.has(*_TOKENS) and _LINK_WITH_TOKEN.fullmatch(call.path)):
         return unknown("a link that may act when it is fetched", code="acting-get")
     return fetches_inner(call)

@@ -188,7 +188,17 @@ def _run_by_options(call: Call, verb: str, rest: list[str]) -> None:
         if names is not None and word.startswith("-"):
             _run_by_option(call, verb, names, rest[position : position + 2])
         if word.startswith("ext::") and verb not in ("commit", "tag"):
-            call.shell(word[5:], stdin=HOLE, name="git ext")
+            call.shell(_external(word[5:]), stdin=HOLE, name="git ext")
+
+
+def _external(command: str) -> str:
+    """The command of `ext::`, git-remote-ext(1), as a shell would have it: `% ` is a space within a word."""
+    spoken = {"% ": " ", "%%": "%", "%G": "", "%V": "", "%s": HOLE, "%S": HOLE}
+    words = re.findall(r"(?:%.|[^% ]|%$)+", command, re.DOTALL)
+    decoded = [
+        re.sub(r"%.", lambda found: spoken.get(found[0], HOLE), word, flags=re.DOTALL) for word in words
+    ]
+    return shlex.join(decoded)
 
 
 def _run_by_option(call: Call, verb: str, names: tuple[str, ...], words: list[str]) -> None:

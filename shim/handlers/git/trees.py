@@ -60,8 +60,8 @@ def _is_path(call: Call, word: str) -> bool:
 def _overwrite_paths(call: Call, paths: list[str]) -> None:
     for path in paths:
         absolute = call.state.resolve(path)
-        if HOLE in absolute:
-            call.unknown(path, "which files are overwritten cannot be told", code="dynamic-target")
+        if HOLE in absolute:  # whichever they are, whoever names them wants their edits gone
+            says(call, Effect.DESTRUCTIVE, "throws away uncommitted edits of files that cannot be told")
         elif call.context.files.kind(absolute) is Kind.FILE and call.context.files.committed(absolute):
             says(call, Effect.LOCAL, "the file has no uncommitted edits", path)
         else:
