@@ -55,7 +55,7 @@ def explain(
                 print(jsonlib.dumps(_answer_line(line, judged_by, context)), flush=True)
         return
     row = _row(command, shell, http, header or (), body_file)
-    said = explained(row, judged_by.policy, context, own_world=judged_by.own)
+    said = explained(row, judged_by.policy, context, judged_by.world)
     print(jsonlib.dumps(answer(row, said)) if json else "\n".join(_lines(said)))
 
 
@@ -89,7 +89,7 @@ def _answer_line(line: str, judged_by: Judging, place: Place) -> dict[str, Any]:
     row: Any = {}
     try:
         row = jsonlib.loads(line)
-        return answer(row, explained(row, judged_by.policy, place, own_world=judged_by.own))
+        return answer(row, explained(row, judged_by.policy, place, judged_by.world))
     except Exception as error:
         return answer(row if isinstance(row, dict) else {}, unreadable(error, judged_by.policy))
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from netpolicy.explain import observe_row
-from netpolicy.world import World, of_policy
+from netpolicy.world import World
 from sekisho.core.action import SEVERITY, Action, Effect, most_severe
 from sekisho.core.gate import STRICTNESS
 from sekisho.core.policy import Policy
@@ -26,13 +26,12 @@ class Explained(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
 
-def explain(row: Mapping[str, Any], policy: Policy, place: Place, *, own_world: bool) -> Explained:
+def explain(row: Mapping[str, Any], policy: Policy, place: Place, world: World | None) -> Explained:
     """The answer to a row of the cases' form: `command` or `argv` with `cwd`, or what `observe_row` reads.
 
-    `own_world`: the world is that of the policy, else every provider and the usual indexes are in it.
-    Raises ValueError for a row that is neither.
+    `world` is None where every provider and the usual indexes are in it. Raises ValueError for a row that is
+    neither.
     """
-    world = of_policy(policy) if own_world else None
     if not any(key in row for key in (*COMMANDS, *REQUESTS)):
         has = ", ".join(map(str, row)) or "nothing"
         raise ValueError(f"it needs one of command, argv, url and raw, and has {has}")

@@ -6,20 +6,23 @@ from pathlib import Path
 
 import msgspec
 
+from netpolicy.world import World, of_policy
 from sekisho.cli.errors import Trouble
 from sekisho.cli.opening import opened
 from sekisho.cli.policies import unusable
 from sekisho.core.display import one_line
 from sekisho.core.policy import BUILTIN, Policy
 from sekisho.core.problem import PolicyError
+from sekisho.session.registries import profiles
 from sekisho.session.settings import PROJECT_FILE, Layer, person_layer, pin, project_layer, read_layer
 
 
 class Judging(msgspec.Struct, frozen=True, kw_only=True):
-    """A policy; `own` where somebody wrote a part of it, and not all is built in."""
+    """A policy, and the world of a session under it. None, where nobody wrote any policy: then every provider
+    and the usual indexes are in it."""
 
     policy: Policy
-    own: bool
+    world: World | None = None
 
 
 def judging(named: Path | None) -> Judging:
@@ -28,8 +31,9 @@ def judging(named: Path | None) -> Judging:
         person = person_layer()
         layer = read_layer(named) if named is not None else _trusted(Path.cwd())
         if person is None and layer is None:
-            return Judging(policy=BUILTIN, own=False)
-        return Judging(policy=pin(person, layer).policy, own=True)
+            return Judging(policy=BUILTIN)
+        policy = pin(person, layer).policy
+        return Judging(policy=policy, world=of_policy(policy, profiles=profiles(Path.home(), os.environ)))
     except PolicyError as error:
         raise unusable(error) from error
 

@@ -152,3 +152,16 @@ def test_a_row_of_no_known_form_is_held_and_says_why(
     first, second = map(json.loads, call("explain", "--jsonl").out.splitlines())
     assert (first["verdict"], first["code"]) == ("hold", "row-unreadable")
     assert (second["id"], second["verdict"]) == (2, "allow")
+
+
+def test_a_person_s_own_package_index_is_known_as_in_a_session(
+    call: Calling, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "person"
+    home.mkdir()
+    (home / ".npmrc").write_text("registry=https://packages.test/npm/\n")
+    monkeypatch.setenv("HOME", str(home))
+    audit = "https://packages.test/npm/-/npm/v1/security/audits/quick"
+    asked = ("explain", "--json", "--policy", str(project / "sekisho.toml"), "--http", "POST")
+    assert json.loads(call(*asked, audit).out)["effect"] == "read"
+    assert json.loads(call(*asked, audit.replace("packages", "other")).out)["effect"] != "read"
