@@ -170,7 +170,7 @@ def _merge(repo: Path, tip: _Tip, session: str) -> Applied:
     name = text(branch.stdout) if branch.returncode == 0 else None
     if commit_of(top, "HEAD") is None:
         advice = (
-            f"nothing is committed here yet; take it as a branch: sekisho sessions apply {session} --branch"
+            f"nothing is committed here yet; take it as a branch: sekisho sessions apply {session}"
         )
         return _refused(tip, (), (advice,), "there is nothing to merge into")
     trial = attempt(

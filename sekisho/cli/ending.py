@@ -3,8 +3,10 @@
 import json as jsonlib
 import os
 import sys
+from pathlib import Path
 from typing import TextIO
 
+from sekisho.cli.results import beside
 from sekisho.core.display import one_line
 from sekisho.session.launch import Ended
 
@@ -53,6 +55,7 @@ def lines(ended: Ended) -> list[str]:
         said.append(f"  {commits}, {counted(len(handoff.changed_files), 'changed file')}")
         said.append(f"  look: sekisho sessions diff {handoff.session}")
         said.append(f"  take: sekisho sessions apply {handoff.session}")
+        said += [f"  {row}" for row in beside(Path(handoff.project), handoff.session)]
     if handoff.checkpoints:
         taken = counted(len(handoff.checkpoints), "checkpoint")
         said.append(f"  bring back: sekisho sessions restore {handoff.session} ({taken})")

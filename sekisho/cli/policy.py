@@ -15,7 +15,7 @@ from sekisho.cli.policies import chosen_policy, unusable
 from sekisho.cli.run import top_level
 from sekisho.cli.show import block
 from sekisho.core.problem import PolicyError, Problem
-from sekisho.session.settings import PROJECT_FILE, Layer, encode, read_layer
+from sekisho.session.settings import PROJECT_FILE, Layer, encode, person_layer, read_layer
 
 app = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="Make, check, show and trust a project's policy."
@@ -61,7 +61,15 @@ def init() -> None:
 
 @app.command()
 def check(file: File = None) -> None:
-    """Read a policy file and report every problem by file, line and the nearest right name."""
+    """Read a policy file and report every problem by file, line and the nearest right name.
+
+    Without FILE it is this repository's, and your own config is looked at besides.
+    """
+    if file is None:
+        try:
+            person_layer()
+        except PolicyError as error:
+            raise unusable(error) from error
     if file is None and not os.path.lexists(_path(None)):
         raise Trouble(
             f"this repository has no {PROJECT_FILE}",

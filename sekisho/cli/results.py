@@ -46,6 +46,25 @@ def tidied(text: str) -> Results | None:
     return Results(id=exact[0], project=Path(top.removesuffix("\n") or Path.cwd()))
 
 
+def beside(project: Path, session: str) -> list[str]:
+    """What to tell of branches that a session made and that are no part of its final tree's history: `apply`
+    takes that one alone."""
+    space = f"refs/sekisho/{session}"
+    shape = ("--format=%(refname)", f"--no-merged={space}/tree", f"{space}/heads/")
+    try:
+        found = (
+            attempt(project, "for-each-ref", *shape).stdout.decode("utf-8", "surrogateescape").splitlines()
+        )
+    except (GitError, OSError):
+        return []
+    rows = [
+        f"on branch {one_line(ref.removeprefix(f'{space}/heads/'))}, besides: "
+        f"git merge {one_line(shlex.quote(ref), 500)}"
+        for ref in found[:MOST]
+    ]
+    return [*rows, f"and {len(found) - MOST} more branches"] if len(found) > MOST else rows
+
+
 def taken(results: Results, applied: Applied) -> list[str]:
     """What to tell about results that were taken, or were not."""
     project = one_line(str(results.project), 500)
@@ -55,7 +74,8 @@ def taken(results: Results, applied: Applied) -> list[str]:
     if applied.done:
         on = f" on {applied.branch}" if applied.branch else ""
         there = f" in {project}" if results.elsewhere else ""
-        return [*steps, f"{results.id} is at {applied.commit[:12]}{on}{there}"]
+        took = f"{results.id} is at {applied.commit[:12]}{on}{there}"
+        return [took, *(f"  then: {step}" for step in steps), *beside(results.project, results.id)]
     lines = [f"{results.id} was not merged and nothing was changed: {one_line(applied.why)}"]
     lines += [f"  {one_line(path.decode(errors='replace'))}" for path in applied.conflicts[:MOST]]
     lines += [f"  and {len(applied.conflicts) - MOST} more"] if len(applied.conflicts) > MOST else []

@@ -59,7 +59,7 @@ def run(
     \b
     Examples:
       sekisho run -- bash
-      sekisho run --handoff task.md --timeout 2h -- claude -p "do what $SEKISHO_HANDOFF says"
+      sekisho run --handoff task.md --timeout 2h -- sh -c 'claude -p "do what $SEKISHO_HANDOFF says"'
     """
     _have_standard_descriptors()
     _check_command(command)

@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from sandbox import toolchain
+from sekisho.cli.errors import USAGE
+from sekisho.store.paths import config_dir
 from tests.support.git import run_git
 from tests.unit.cli.calling import Calling
 
@@ -67,3 +69,12 @@ def test_without_a_file_the_next_step_is_named(
     ended = call("policy", "check")
     assert ended.status == 2
     assert "policy init" in ended.err
+
+
+def test_check_looks_at_the_person_s_own_config_as_well(call: Calling, sekisho_home: Path) -> None:
+    own = config_dir() / "config.toml"
+    own.parent.mkdir(parents=True, exist_ok=True)
+    own.write_text("version = 1\n[git]\npusk = []\n")
+    said = call("policy", "check")
+    assert said.status == USAGE
+    assert f"{own}:3" in said.err

@@ -58,8 +58,8 @@ def test_results_taken_from_elsewhere_say_where_they_went(
     assert str(project) not in call("sessions", "apply", ID, "--branch", "here").out
     monkeypatch.chdir(tmp_path)
     said = call("sessions", "apply", ID, "--branch", "ag").out.splitlines()
-    assert said[:2] == [f"cd '{project}'", "git switch ag"]
-    assert said[2].endswith(f" on ag in {project}")
+    assert said[1:3] == [f"  then: cd '{project}'", "  then: git switch ag"]
+    assert said[0].endswith(f" on ag in {project}")
     assert git_output("rev-parse", "ag", cwd=project) == git_output("rev-parse", "here", cwd=project)
 
 
@@ -86,7 +86,7 @@ def test_results_outlive_the_sessions_folder(call: Calling, project: Path) -> No
     assert listed.startswith("no sessions yet")
     assert ID in listed
     assert "+two" in call("sessions", "diff", ID).out
-    assert call("sessions", "apply", "aaaaa").out.splitlines()[0] == f"git switch sekisho/{ID}"
+    assert call("sessions", "apply", "aaaaa").out.splitlines()[1] == f"  then: git switch sekisho/{ID}"
     assert call("sessions", "apply", "bbbbb").status == 1
 
 
