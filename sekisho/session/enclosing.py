@@ -51,7 +51,7 @@ def get_ready(store: Store, request: Request, folder: SessionFolder, place: Plac
     who = person.read(request.project)
     config = prepare.session_config(folder, request, files, who.remotes)
     spec = prepare.enclosure(store, request, folder, files, who.who, place)
-    said = foretold(request.pinned.policy.network, os.environ, who.by_ssh)
+    said = foretold(request.pinned.policy.network, os.environ, who.cut_off)
     return Ready(spec=spec, config=config, foretold=said)
 
 

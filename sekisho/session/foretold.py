@@ -5,13 +5,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from sekisho.core.display import one_line
 from sekisho.core.policy import Network
 from sekisho.core.remotes import host_of, remote_key
+from sekisho.session.person import BY_PATH, CutOff
 
 
-def foretold(
-    network: Network, environ: Mapping[str, str], by_ssh: Sequence[tuple[str, str]]
-) -> tuple[str, ...]:
-    """Lines for the person. `environ` is the gatekeeper's; `by_ssh` are remotes as name and URL."""
-    return (*_unset(network, environ), *map(_no_way, by_ssh))
+def foretold(network: Network, environ: Mapping[str, str], cut_off: Sequence[CutOff]) -> tuple[str, ...]:
+    """Lines for the person. `environ` is the gatekeeper's; `cut_off` are remotes without a way."""
+    return (*_unset(network, environ), *map(_no_way, cut_off))
 
 
 def _unset(network: Network, environ: Mapping[str, str]) -> Iterable[str]:
@@ -36,12 +35,13 @@ def _unset(network: Network, environ: Mapping[str, str]) -> Iterable[str]:
             )
 
 
-def _no_way(remote: tuple[str, str]) -> str:
-    name, url = map(one_line, remote)
-    return (
-        f"the remote {name} is reached by ssh, which does not leave a session: fetch and push will fail; "
-        f"give it an https URL: git remote set-url {name} {_https(url)}"
-    )
+def _no_way(remote: CutOff) -> str:
+    name, url = one_line(remote.name), one_line(remote.url)
+    said = f"the remote {name} is reached {remote.how}, which does not leave a session: "
+    said += "fetch and push will fail; "
+    if remote.how == BY_PATH:
+        return said + "push from here, once you have taken the session's work"
+    return said + f"give it an https URL: git remote set-url {name} {_https(url)}"
 
 
 def _https(url: str) -> str:

@@ -15,13 +15,24 @@ _URL = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]*)://", re.I)
 _SCP = re.compile(r"(?:[^/@:]+@)?(\[[^\]]+\]|[^/:.][^/:]*):")  # gitprotocol: a colon before any slash
 
 
+BY_SSH, BY_PATH = "by ssh", "by a path on this machine"
+
+
+class CutOff(msgspec.Struct, frozen=True):
+    """A remote, its URL, and how git reaches it: `by ssh`."""
+
+    name: str
+    url: str
+    how: str
+
+
 class GitPerson(msgspec.Struct, frozen=True, kw_only=True):
-    """`remotes` are the URLs of all remotes, for reading and for pushing, as they are written; `by_ssh` those
-    that git reaches by ssh, as name and URL."""
+    """`remotes` are the URLs of all remotes, for reading and for pushing, as they are written; `cut_off` are
+    those that git reaches in a way that does not leave a session."""
 
     who: Person
     remotes: tuple[str, ...]
-    by_ssh: tuple[tuple[str, str], ...] = ()
+    cut_off: tuple[CutOff, ...] = ()
 
 
 def read(repository: Path) -> GitPerson:
@@ -33,11 +44,11 @@ def read(repository: Path) -> GitPerson:
     return GitPerson(
         who=Person(name=_plain(last.get("user.name", "")), email=_plain(last.get("user.email", ""))),
         remotes=tuple(dict.fromkeys(remotes)),
-        by_ssh=tuple(_by_ssh([(key, value) for key, _, value in entries])),
+        cut_off=tuple(_cut_off([(key, value) for key, _, value in entries])),
     )
 
 
-def _by_ssh(config: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+def _cut_off(config: Sequence[tuple[str, str]]) -> Iterator[CutOff]:
     """As git rewrites URLs: git-config(1), url.<base>.insteadOf and pushInsteadOf."""
     found = set()
     for key, value in config:
@@ -47,17 +58,21 @@ def _by_ssh(config: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
         push = rewrite(value, config, "pushinsteadof") if key.endswith(".url") else None
         name = key.removeprefix("remote.").rpartition(".")[0]
         for used in (url, push or url):
-            if is_ssh(used) and name not in found:
+            if (how := way(used)) and name not in found:
                 found.add(name)
-                yield name, used
+                yield CutOff(name, used, how)
 
 
-def is_ssh(url: str) -> bool:
-    """Whether git would call ssh for it."""
-    scheme = _URL.match(url)
-    if scheme:
-        return scheme["scheme"].lower() in ("ssh", "git+ssh", "ssh+git")
-    return _SCP.match(url) is not None
+def way(url: str) -> str | None:
+    """How git would reach it, see gitprotocol; None for HTTP, which alone leaves a session."""
+    if (found := _URL.match(url)) is None:
+        return BY_SSH if _SCP.match(url) else BY_PATH
+    scheme = found["scheme"].lower()
+    if scheme in ("http", "https"):
+        return None
+    if scheme == "file":
+        return BY_PATH
+    return BY_SSH if scheme in ("ssh", "git+ssh", "ssh+git") else f"by {scheme}://"
 
 
 def _plain(text: str) -> str:

@@ -4,6 +4,7 @@ import pytest
 
 from sekisho.core.load import parse
 from sekisho.session.foretold import foretold
+from sekisho.session.person import BY_PATH, BY_SSH, CutOff
 
 POLICY = """version = 1
 [[network.model]]
@@ -47,8 +48,14 @@ def test_variables_that_calls_will_miss(environ: dict[str, str], missing: list[s
     ],
 )
 def test_a_remote_by_ssh_is_told_with_its_https_url(url: str, https: str) -> None:
-    (line,) = foretold(parse("version = 1", "sekisho.toml").network, {}, [("origin", url)])
+    (line,) = foretold(parse("version = 1", "sekisho.toml").network, {}, [CutOff("origin", url, BY_SSH)])
     assert line.endswith(f"git remote set-url origin {https}")
+
+
+def test_a_remote_by_path_is_told_with_another_way() -> None:
+    (line,) = foretold(parse("version = 1", "x").network, {}, [CutOff("origin", "/srv/x.git", BY_PATH)])
+    assert "a path on this machine" in line
+    assert "set-url" not in line
 
 
 def test_a_model_on_a_port_of_ones_own_needs_no_key() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from sandbox.environment import Person
-from sekisho.session.person import read
+from sekisho.session.person import BY_PATH, BY_SSH, CutOff, read
 from tests.support.git import run_git
 from tests.support.needs import needs
 
@@ -50,27 +50,28 @@ def test_nothing_is_set(tmp_path: Path, repository: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "ssh"),
+    ("url", "how"),
     [
-        ("git@github.com:acme/app.git", True),
-        ("github.com:acme/app.git", True),
-        ("ssh://git@github.com/acme/app.git", True),
-        ("git+ssh://github.com/acme/app.git", True),
-        ("https://github.com/acme/app.git", False),
-        ("https://kim:secret@github.com/acme/app.git", False),
-        ("/srv/git/app.git", False),
-        ("./here:there", False),
-        ("../app.git", False),
-        ("file:///srv/app.git", False),
+        ("git@github.com:acme/app.git", BY_SSH),
+        ("github.com:acme/app.git", BY_SSH),
+        ("ssh://git@github.com/acme/app.git", BY_SSH),
+        ("git+ssh://github.com/acme/app.git", BY_SSH),
+        ("https://github.com/acme/app.git", None),
+        ("https://kim:secret@github.com/acme/app.git", None),
+        ("/srv/git/app.git", BY_PATH),
+        ("./here:there", BY_PATH),
+        ("../app.git", BY_PATH),
+        ("file:///srv/app.git", BY_PATH),
+        ("git://forge.test/app.git", "by git://"),
     ],
 )
-def test_which_urls_git_gives_to_ssh(repository: Path, url: str, ssh: bool) -> None:
+def test_which_remotes_are_cut_off(repository: Path, url: str, how: str | None) -> None:
     run_git("remote", "add", "origin", url, cwd=repository)
-    assert read(repository).by_ssh == ((("origin", url),) if ssh else ())
+    assert read(repository).cut_off == ((CutOff("origin", url, how),) if how else ())
 
 
 @pytest.mark.parametrize("kind", ["insteadOf", "pushInsteadOf"])
 def test_a_rewritten_url_is_the_one_that_counts(repository: Path, kind: str) -> None:
     run_git("config", f"url.git@github.com:.{kind}", "https://github.com/", cwd=repository)
     run_git("remote", "add", "origin", "https://github.com/acme/app.git", cwd=repository)
-    assert read(repository).by_ssh == (("origin", "git@github.com:acme/app.git"),)
+    assert read(repository).cut_off == (CutOff("origin", "git@github.com:acme/app.git", BY_SSH),)
