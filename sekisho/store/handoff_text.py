@@ -32,6 +32,9 @@ def render_markdown(handoff: Handoff) -> str:
     return "\n\n".join(section for section in sections if section) + "\n"
 
 
+_AS_OF = "So it stood when the session ended; `sekisho approvals list` says how it stands now."
+
+
 def _summary(handoff: Handoff) -> str:
     status = "none" if handoff.exit_status is None else str(handoff.exit_status)
     waiting = len(handoff.held)
@@ -43,6 +46,7 @@ def _summary(handoff: Handoff) -> str:
             f"# Session {span(handoff.session)}",
             "",
             f"**{headline}**",
+            *([_AS_OF] if waiting else []),
             "",
             f"- ended: {span(handoff.ended_because)}",
             f"- exit status: {status}",
