@@ -8,7 +8,9 @@ from typing import TextIO
 
 from sekisho.cli.results import beside
 from sekisho.core.display import one_line
+from sekisho.core.lifecycle import State
 from sekisho.session.launch import Ended
+from sekisho.store.handoff import DecidedHold
 
 ORDINARY = "the command ended"
 MOST_ROWS = 10  # of one kind on a terminal; the handoff has all
@@ -46,6 +48,7 @@ def lines(ended: Ended) -> list[str]:
     said += [f"  held {act.id}: {one_line(act.operation)} {one_line(act.target)}" for act in handoff.held]
     if handoff.held:
         said.append("  decide: sekisho approvals show ID")
+    said += _cut([f"  sent: {_sent(hold)}" for hold in handoff.decided if hold.state == State.DONE])
     said += [f"  denied: {one_line(act.operation)} {one_line(act.target)}" for act in handoff.denied[:5]]
     said += [f"  gate broken: {one_line(note)}" for note in handoff.gate_broken[:5]]
     said += _cut([f"  {one_line(row)}" for row in handoff.takeover])
@@ -60,6 +63,11 @@ def lines(ended: Ended) -> list[str]:
         taken = counted(len(handoff.checkpoints), "checkpoint")
         said.append(f"  bring back: sekisho sessions restore {handoff.session} ({taken})")
     return [*said, f"  handoff: {ended.folder / 'handoff.md'}"]
+
+
+def _sent(hold: DecidedHold) -> str:
+    by = f" (by {one_line(hold.by)})" if hold.by else ""
+    return f"{one_line(hold.operation)} {one_line(hold.target)}{by}"
 
 
 def counted(number: int, thing: str) -> str:

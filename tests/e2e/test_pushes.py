@@ -211,6 +211,7 @@ def test_a_standing_rule_sends_without_asking_but_never_by_force(world: World, s
     assert git_output("log", "-1", "--format=%s", sent, cwd=world.repository) == "Auto"
     states = sorted(hold["state"] for hold in world.holds(session))
     assert states == ["done", "pending"]
+    assert "  sent: git.push" in session.err
 
 
 @pytest.mark.parametrize("place", [(), ("--in-place",)])
