@@ -142,7 +142,7 @@ def _there(store: Store, act: PushAct, state: SessionState) -> There:
     if not is_own(state, act.remote):
         return There(oids=())
     try:
-        return There(oids=tuple(remote_now(store, act, state.config.project).values()))
+        return There(oids=tuple(remote_now(store, act, state.config.project, state.policy).values()))
     except NotExecuted:
         return There(oids=last_seen(_workspace(state).common_dir, act.remote), certain=False)
 

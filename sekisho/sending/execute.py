@@ -17,7 +17,7 @@ import msgspec
 
 from netpolicy.proxy.resolver import NotDialled
 from sekisho.core.lifecycle import State
-from sekisho.core.policy import BUILTIN
+from sekisho.core.policy import BUILTIN, Policy
 from sekisho.sending import artifact, credentials, reaching, send_push
 from sekisho.sending.artifact import CommandAct, HttpAct, PushAct, Transport
 from sekisho.sending.heldunder import policy_of
@@ -71,10 +71,11 @@ def execute(store: Store, hold_id: str, *, interactive: bool = False) -> Outcome
         raise
 
 
-def _dial(host: str, port: int, transport: Transport) -> reaching.Way:
+def _dial(host: str, port: int, transport: Transport, policy: Policy) -> reaching.Way:
     """One look-up, judged; that address is dialled and no other."""
+    local = {entry.port for entry in policy.network.local}
     try:
-        return asyncio.run(reaching.find(host, port, transport.resolve, os.environ))
+        return asyncio.run(reaching.find(host, port, transport.resolve, os.environ, local))
     except NotDialled as refused:
         raise NotExecuted(refused.why) from refused
     except OSError as error:
@@ -110,10 +111,11 @@ def _carried(store: Store, hold_id: str) -> Outcome:
 def _http(store: Store, hold: Hold, act: HttpAct) -> Outcome:
     from sekisho.sending import send_http
 
-    way = _dial(act.host, act.port, act.transport)
+    policy = policy_of(store, hold) or BUILTIN
+    way = _dial(act.host, act.port, act.transport, policy)
     tls = send_http.trust(_ca_file(store, act.transport))
-    headers = _approved_headers(store, hold, act)
-    _check_references(store, hold, act)
+    headers = _approved_headers(policy, act)
+    _check_references(store, policy, act)
     body = _body(store, act)
     try:
         store.ledger.consume(hold.id, None, artifact.digest(act))
@@ -132,14 +134,14 @@ def _http(store: Store, hold: Hold, act: HttpAct) -> Outcome:
     return _answered(store, hold, result)
 
 
-def _check_references(store: Store, hold: Hold, act: HttpAct) -> None:
+def _check_references(store: Store, policy: Policy, act: HttpAct) -> None:
     """What the act refers to must be what it was when it was held."""
     if not act.bound:
         return
     from sekisho.sending import rereading
 
     try:
-        why = rereading.moved(store, policy_of(store, hold) or BUILTIN, act)
+        why = rereading.moved(store, policy, act)
     except rereading.CannotRead as error:
         raise NotExecuted(f"what it refers to cannot be read again: {error}") from error
     if why is not None:
@@ -173,10 +175,9 @@ def _answered(store: Store, hold: Hold, result: "send_http.HttpResult") -> Outco
     return _finish(store, hold, state, f"the upstream answered {result.status} {result.reason}", data)
 
 
-def _approved_headers(store: Store, hold: Hold, act: HttpAct) -> tuple[tuple[str, str], ...]:
-    policy = policy_of(store, hold)
+def _approved_headers(policy: Policy, act: HttpAct) -> tuple[tuple[str, str], ...]:
     place = credentials.Place(act.scheme, act.host, act.port)
-    entry = policy and credentials.entry_for(policy, place, use=("approved", "read"))
+    entry = credentials.entry_for(policy, place, use=("approved", "read"))
     if not entry:
         return ()
     try:
@@ -188,12 +189,14 @@ def _approved_headers(store: Store, hold: Hold, act: HttpAct) -> tuple[tuple[str
 # -- pushes ----------------------------------------------------------------------------------------
 
 
-def remote_now(store: Store, act: PushAct, project: str, *, only: bool = False) -> dict[str, str]:
+def remote_now(
+    store: Store, act: PushAct, project: str, policy: Policy, *, only: bool = False
+) -> dict[str, str]:
     """The remote's refs, read with the person's login; with `only` just those of the act.
 
     Raises NotExecuted where they cannot be read.
     """
-    reach = _reach(store, act, project, interactive=False)
+    reach = _reach(store, act, project, policy, interactive=False)
     try:
         return send_push.remote_refs(act, Path(project), reach, only=only)
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -205,9 +208,10 @@ def _push(store: Store, hold: Hold, act: PushAct, interactive: bool) -> Outcome:
 
     if not Path(act.repository, "objects").is_dir():
         raise NotExecuted("the held commits are no longer on this machine")
-    if (why := send_push.moved(act, remote_now(store, act, hold.project, only=True))) is not None:
+    policy = policy_of(store, hold) or BUILTIN
+    if (why := send_push.moved(act, remote_now(store, act, hold.project, policy, only=True))) is not None:
         raise NotExecuted(f"the remote moved: {why}", void=True)
-    reach = _reach(store, act, hold.project, interactive=interactive)
+    reach = _reach(store, act, hold.project, policy, interactive=interactive)
     try:
         with outgoing(act) as repository:
             store.ledger.consume(hold.id, None, artifact.digest(act))
@@ -249,14 +253,14 @@ def _never_connected(output: str) -> bool:
     )
 
 
-def _reach(store: Store, act: PushAct, project: str, *, interactive: bool) -> send_push.Reach:
+def _reach(store: Store, act: PushAct, project: str, policy: Policy, *, interactive: bool) -> send_push.Reach:
     scheme, host, port = artifact.push_host(act)
     web = scheme in ("http", "https")
-    way = _dial(host, port, act.transport) if web else None
+    way = _dial(host, port, act.transport, policy) if web else None
     return send_push.Reach(
         # Behind a corporate proxy git asks that one, which it finds where we do.
         address=way.address if way and way.proxy is None else None,
-        direct=host in act.transport.resolve,
+        direct=host in act.transport.resolve or (way is not None and way.own),
         ca_file=_ca_file(store, act.transport),
         project=project,
         interactive=interactive,

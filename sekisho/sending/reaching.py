@@ -1,26 +1,40 @@
-"""The way of an approved act to its host: a judged address, directly or through a corporate proxy."""
+"""The way of an approved act to its host: a judged address, directly or through a corporate proxy; or a port
+of the person's own machine that the policy names."""
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import msgspec
 
 from netpolicy.proxy.corporate import CorporateProxy, from_environment
 from netpolicy.proxy.resolver import Resolver
 
+# What a named port of the person's machine is called in acts: as it was dialled, and as its target says.
+_OWN_MACHINE = frozenset(("localhost", "127.0.0.1"))
+
 
 class Way(msgspec.Struct, frozen=True, kw_only=True):
-    """Where to connect to; with `proxy`, what that one is asked for: the name, which it looks up itself."""
+    """Where to connect to; with `proxy`, what that one is asked for: the name, which it looks up itself.
+
+    `own`: a named port of the person's machine, which no proxy leads to.
+    """
 
     address: tuple[str, int]
     proxy: CorporateProxy | None = None
+    own: bool = False
 
 
-async def find(host: str, port: int, pinned: Mapping[str, str], environ: Mapping[str, str]) -> Way:
+async def find(
+    host: str, port: int, pinned: Mapping[str, str], environ: Mapping[str, str], local: Collection[int] = ()
+) -> Way:
     """One look-up, judged. Raises NotDialled, or OSError where the name cannot be looked up.
 
     A name that only the corporate proxy knows is left to it; one that is known here must be public here.
+    `local` are the ports of this machine that the policy names: dialled as a session dials them, unlike any
+    other of loopback.
     """
+    if host in _OWN_MACHINE and port in local:
+        return Way(address=("127.0.0.1", port), own=True)
     proxy = proxy_for(host, pinned, environ)
     resolver = Resolver(pinned)
     if proxy is None:

@@ -30,7 +30,7 @@ class PushResult(msgspec.Struct, frozen=True, kw_only=True):
 class Reach(msgspec.Struct, frozen=True, kw_only=True):
     """How to reach the remote: the address that was checked (None: ssh or a proxy decides), and roots.
 
-    `direct`: no proxy of the person's may lead there, as the address was pinned.
+    `direct`: no proxy of the person's may lead there, as the address was pinned or is this machine's.
     """
 
     address: tuple[str, int] | None

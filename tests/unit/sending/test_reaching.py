@@ -32,3 +32,27 @@ def test_a_proxy_of_another_kind_leads_nowhere() -> None:
 def test_what_is_not_public_is_not_asked_of_the_proxy(host: str) -> None:
     with pytest.raises(NotDialled):
         asyncio.run(find(host, 443, {}, ENVIRON))
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_a_named_port_of_this_machine_is_dialled_there_without_any_proxy(host: str) -> None:
+    way = asyncio.run(find(host, 8081, {}, {"HTTPS_PROXY": "http://p.corp:3128"}, {8081}))
+    assert (way.address, way.proxy, way.own) == (("127.0.0.1", 8081), None, True)
+
+
+@pytest.mark.parametrize(
+    ("host", "port"),
+    [
+        ("127.0.0.1", 8082),
+        ("localhost", 80),
+        ("127.0.0.2", 8081),
+        ("::1", 8081),
+        ("0.0.0.0", 8081),
+        ("127.1", 8081),
+        ("a.localhost", 8081),
+        ("10.0.0.1", 8081),
+    ],
+)
+def test_a_named_port_opens_nothing_else(host: str, port: int) -> None:
+    with pytest.raises(NotDialled):
+        asyncio.run(find(host, port, {}, {}, {8081}))
