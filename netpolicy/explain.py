@@ -163,6 +163,19 @@ def _resolved(given: Mapping[str, Any], host: str) -> tuple[str, ...]:
     return tuple(given.get("dns", {}).get(name, (PUBLIC,)))
 
 
+def _arrived(request: Request, world: World) -> Request:
+    """The request as the listener of a port of the person's machine would get it, where it meets one.
+
+    They listen on 127.0.0.1 alone, where names of loopback lead; what asks the proxy for it is refused there.
+    """
+    name = request.host.lower().removesuffix(".")
+    here = name in ("localhost", "127.0.0.1", "0.0.0.0") or name.endswith(".localhost")
+    named = any(entry.port == request.port for entry in world.policy.network.local)
+    if not (here and named) or request.connect is not None:
+        return request
+    return msgspec.structs.replace(request, host="127.0.0.1", local=True)
+
+
 def explain_http(row: Mapping[str, Any], world: World | None = None) -> tuple[Request, World]:
     """The request a row describes, and the world it stands in.
 
@@ -171,6 +184,7 @@ def explain_http(row: Mapping[str, Any], world: World | None = None) -> tuple[Re
     """
     base = world or World(providers=None, profiles=INDEXES, secrets=(PLANTED,))
     request = _raw(base64.b64decode(row["raw"]), row) if row.get("raw") else _described(row)
+    request = _arrived(request, base)
     given = row.get("given") or {}
     providers = given.get("providers")
     return request, msgspec.structs.replace(

@@ -165,3 +165,37 @@ def test_a_person_s_own_package_index_is_known_as_in_a_session(
     asked = ("explain", "--json", "--policy", str(project / "sekisho.toml"), "--http", "POST")
     assert json.loads(call(*asked, audit).out)["effect"] == "read"
     assert json.loads(call(*asked, audit.replace("packages", "other")).out)["effect"] != "read"
+
+
+@pytest.mark.parametrize(
+    ("method", "url", "verdict", "effect"),
+    [
+        ("POST", "http://localhost:8081/x", "hold", "external"),
+        ("POST", "http://127.0.0.1:8081/x", "hold", "external"),
+        ("POST", "http://a.localhost:8081/x", "hold", "external"),
+        ("GET", "http://localhost:8081/x", "allow", "read"),
+        ("POST", "http://localhost:8082/x", "allow", "local"),
+        ("POST", "http://[::1]:8081/x", "allow", "local"),
+    ],
+)
+def test_a_port_of_the_person_s_machine_is_judged_as_in_a_session(
+    call: Calling, trusted: Path, method: str, url: str, verdict: str, effect: str
+) -> None:
+    before = explained(call, "--http", method, url)
+    (trusted / "sekisho.toml").write_text(POLICY + "\n[[network.local]]\nport = 8081\n")
+    assert call("policy", "trust", "--yes").status == 0
+    after = explained(call, "--http", method, url)
+    assert (before["verdict"], before["effect"]) == ("allow", "local")
+    assert (after["verdict"], after["effect"]) == (verdict, effect)
+
+
+def test_rules_about_a_port_of_the_person_s_machine_count_for_its_pushes(
+    call: Calling, trusted: Path
+) -> None:
+    run_git("remote", "add", "here", "http://localhost:8081/r.git", cwd=trusted)
+    run_git("remote", "add", "inside", "http://localhost:8082/r.git", cwd=trusted)
+    rule = '\n[[network.rule]]\nhost = "localhost"\neffect = "forbidden"\n\n[[network.local]]\nport = 8081\n'
+    (trusted / "sekisho.toml").write_text(POLICY + rule)
+    assert call("policy", "trust", "--yes").status == 0
+    assert explained(call, "--", "git", "push", "here", "agent/x")["code"] == "forbidden-by-rule"
+    assert explained(call, "--", "git", "push", "inside", "agent/x")["code"] != "forbidden-by-rule"
