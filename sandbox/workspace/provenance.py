@@ -63,7 +63,9 @@ def keep(workspace: Workspace, made: Made, inbox: Path) -> None:
         before = msgspec.json.decode(_ask(workspace, "cat-file", "blob", ref), type=Made)
         made = Made(commits=before.commits | made.commits, blobs=before.blobs)
     env = {**OURS, "GIT_DIR": str(inbox)}
-    oid = git(inbox, "hash-object", "-w", "--stdin", env=env, stdin=msgspec.json.encode(made))
+    oid = git(
+        inbox, "hash-object", "-w", "--stdin", env=env, stdin=msgspec.json.encode(made, order="deterministic")
+    )
     git(inbox, "update-ref", ref, oid.decode().strip(), env=env)
 
 
