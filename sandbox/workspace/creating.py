@@ -31,6 +31,7 @@ from sandbox.workspace.skeleton import (
     write_refs,
 )
 from sandbox.workspace.source import Source, commit_of, inspect
+from sandbox.workspace.submodules import gitlinks, named
 
 _WORKERS = min(os.cpu_count() or 1, 4)  # that write files
 
@@ -183,4 +184,8 @@ def _filter_note(dest: Path) -> tuple[str, ...]:
 def _submodule_note(dest: Path) -> tuple[str, ...]:
     if not (dest / ".gitmodules").is_file():
         return ()
-    return ("submodules are left uninitialised: `git submodule update --init` inside fetches them",)
+    paths = gitlinks(git(dest, "ls-files", "-z", "--stage", env=OURS))
+    if not paths:
+        return ()
+    way = "`git submodule update --init` inside fetches them"
+    return (f"submodules are left uninitialised, as empty folders: {named(paths)}; {way}",)

@@ -14,6 +14,7 @@ from sandbox.workspace.boxed import Box
 from sandbox.workspace.carry import without_secrets
 from sandbox.workspace.git import GitError, lines, text
 from sandbox.workspace.model import Skipped, Workspace
+from sandbox.workspace.submodules import lost_files
 
 MOST_BYTES = 2 << 30  # of changed files in one snapshot
 _TAKE = ("update-index", "--add", "--remove", "--replace", "-z", "--stdin")
@@ -52,7 +53,7 @@ def snapshot(
     kept, skipped = without_secrets(Path(workspace.clone), [path for path in paths if path not in left])
     skipped += [Skipped(path=path, reason="refused by git's own check") for path in left]
     kept, too_much = _within(workspace, kept)
-    notes = _take(box, kept)
+    notes = _take(box, kept) + lost_files(box)
     tree = text(box.git("write-tree"))
     old = box.tries("rev-parse", "--verify", "--quiet", f"{parent}^{{tree}}") if parent else None
     commit, leftovers = parent, bool(kept) and (old is None or text(old) != tree)

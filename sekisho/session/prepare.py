@@ -129,6 +129,8 @@ def _tell_skipped(made: Workspace) -> None:
         print(f"sekisho: not carried into the sandbox: {name} ({entry.reason})", file=sys.stderr)
     if len(made.skipped) > MOST_SKIPPED:
         print(f"sekisho: and {len(made.skipped) - MOST_SKIPPED} more", file=sys.stderr)
+    for note in made.notes:
+        print(f"sekisho: {one_line(note)}", file=sys.stderr)
 
 
 def _brief(store: Store, request: Request, limits: Limits) -> str:

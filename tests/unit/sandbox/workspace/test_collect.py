@@ -57,6 +57,40 @@ def test_commits_branches_tags_and_uncommitted_work_come_back(person: Person, be
     assert load(dump(results), Results) == results
 
 
+@pytest.fixture
+def with_submodules(person: Person, tmp_path: Path) -> None:
+    """The person's repository has the submodules `lib` and `deep/[x] other`."""
+    Person.with_repository(tmp_path / "upstream")
+    for path in ("lib", "deep/[x] other"):
+        allow = ("-c", "protocol.file.allow=always")
+        person.git(*allow, "submodule", "add", "-q", str(tmp_path / "upstream"), path)
+    person.commit("add submodules")
+
+
+@pytest.mark.usefixtures("with_submodules")
+def test_files_in_an_uninitialised_submodule_are_told(begin: Begin) -> None:
+    workspace, agent = begin()
+    assert collect(workspace).notes == ()
+    agent.write("deep/[x] other/src/new.py", "x = 1\n")
+    agent.write("lib/ignored.log", "x\n")
+    results = collect(workspace)
+    assert results.changed == ()
+    assert results.notes == ("files in deep/[x] other, a submodule that is not initialised, were not taken",)
+
+
+@pytest.mark.usefixtures("with_submodules")
+def test_an_initialised_or_a_replaced_submodule_is_not_told(begin: Begin) -> None:
+    workspace, agent = begin()
+    agent.git("-c", "protocol.file.allow=always", "submodule", "update", "-q", "--init", "lib")
+    agent.write("lib/new.txt", "x\n")
+    agent.git("rm", "-q", "--cached", "deep/[x] other")
+    agent.write("deep/[x] other/mine.txt", "x\n")
+    agent.commit("take it over")
+    results = collect(workspace)
+    assert results.notes == ()
+    assert b"deep/[x] other/mine.txt" in results.changed
+
+
 def test_nothing_done_is_nothing_left_over(person: Person, begin: Begin) -> None:
     workspace, _ = begin()
     results = collect(workspace)

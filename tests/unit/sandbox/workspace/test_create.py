@@ -209,7 +209,7 @@ def test_submodule_is_left_uninitialised_and_said(person: Person, tmp_path: Path
     before = person.fingerprint()
     workspace, agent = begin()
     assert person.fingerprint() == before
-    assert "submodules" in workspace.notes[0]
+    assert "submodules are left uninitialised, as empty folders: lib;" in workspace.notes[0]
     assert list((agent.top / "lib").iterdir()) == []
     assert [(item.path, item.reason) for item in workspace.skipped] == [(b"lib", "submodule")]
 
