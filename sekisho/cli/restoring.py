@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from sekisho.cli.errors import Trouble
-from sekisho.cli.finding import find
+from sekisho.cli.finding import find, finish_lost
 from sekisho.cli.naming import SessionId
 from sekisho.cli.opening import opened
 from sekisho.cli.options import Json
@@ -13,6 +13,7 @@ from sekisho.cli.show import print_json, table, when
 from sekisho.core.display import one_line
 from sekisho.store.records import draft
 from sekisho.store.sessions import SessionFolder
+from sekisho.store.store import Store
 
 
 def restore(
@@ -25,13 +26,14 @@ def restore(
     """Bring a session's files, branches and index back to a checkpoint; also while it runs.
 
     What is there now becomes a checkpoint first. Ignored files and repositories of their own are not in
-    one and stay as they are.
+    one and stay as they are. Results of a session that has ended are collected again.
     """
     from sandbox.checkpoint.model import CheckpointError
     from sandbox.checkpoint.restoring import restore as bring_back
     from sekisho.session import kept
 
     with opened() as store:
+        finish_lost(store)
         folder = find(store, session)
         try:
             if checkpoint is None:
@@ -44,12 +46,32 @@ def restore(
         store.journal.append(
             draft(session=folder.id, kind="checkpoint.restored", subject=str(checkpoint), data=data)
         )
+        collected = _collect_again(store, folder, checkpoint)
     if json:
-        print_json(data)
+        print_json({**data, "collected": collected})
         return
     print(f"checkpoint {checkpoint} is restored; what was there before is checkpoint {done.before.number}")
     for note in done.notes:
         print(f"note: {one_line(note)}")
+    if collected:
+        print(f"look: sekisho sessions diff {folder.id}\ntake: sekisho sessions apply {folder.id}")
+        print(f"go on: sekisho run --from {folder.id} -- bash")
+
+
+def _collect_again(store: Store, folder: SessionFolder, checkpoint: int) -> bool:
+    """Whether the results are now those of the restored files."""
+    from sandbox.errors import EnclosureError
+    from sandbox.workspace.model import WorkspaceError
+    from sekisho.session.finish import collect_again
+
+    try:
+        return collect_again(store, folder, f"checkpoint {checkpoint} was restored after the session's end")
+    except (WorkspaceError, EnclosureError, OSError, ValueError) as error:
+        raise Trouble(
+            f"checkpoint {checkpoint} is restored, but the results were not collected again",
+            why=str(error),
+            instead=f"`sekisho sessions restore {folder.id} {checkpoint}` tries it again",
+        ) from error
 
 
 def _list_checkpoints(folder: SessionFolder, json: bool) -> None:

@@ -66,6 +66,28 @@ def finish(store: Store | None, folder: SessionFolder, *, status: int | None, be
         return made
 
 
+def collect_again(store: Store, folder: SessionFolder, remark: str) -> bool:
+    """Collect a session that has ended once more, as its files were changed since, and say so in its handoff.
+
+    False for one that has not ended, which is collected then, and for one that worked in place. Raises
+    WorkspaceError, EnclosureError, OSError, ValueError or StoreBroken; results and handoff are then as they
+    were, or the results are newer than the handoff.
+    """
+    with _once(folder):
+        record = folder.load()
+        where = place.read(folder.path)
+        if record.state is not SessionState.ENDED or where.inplace is not None:
+            return False
+        before = handoff.load(folder)
+        results = where.collect()
+        made = _handoff(
+            store, folder, record, results, before.ended_because, before.exit_status, before.duration
+        )
+        made = msgspec.structs.replace(made, remarks=(remark, *made.remarks))
+        handoff.write(folder, made, render_markdown(made))
+        return True
+
+
 def _collect(folder: SessionFolder) -> Results:
     try:
         return place.read(folder.path).collect()

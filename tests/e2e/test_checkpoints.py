@@ -5,6 +5,7 @@ import json
 import pytest
 
 from tests.e2e.world import World
+from tests.support.git import git_output
 from tests.support.needs import needs
 
 pytestmark = [pytest.mark.sandbox, needs("bwrap", "git")]
@@ -31,6 +32,38 @@ def test_a_reset_is_undone_by_a_restore(world: World) -> None:
     tree = session.folder / "work/tree"
     assert (tree / "work.txt").read_text() == "all day\nmore\n"
     assert "checkpoint.restored" in world.told("sessions", "report", session.id).out
+
+
+def test_a_restore_after_the_end_is_what_diff_apply_and_from_give(world: World) -> None:
+    session = world.run("echo 'all day' >work.txt; git add work.txt; git reset -q --hard; echo x >other.txt")
+    assert "work.txt" not in world.told("sessions", "diff", session.id).out
+    said = world.told("sessions", "restore", session.id, "1").out
+    assert f"take: sekisho sessions apply {session.id}" in said
+    assert "+all day" in world.told("sessions", "diff", session.id).out
+    shown = json.loads(world.told("sessions", "show", session.id, "--json").out)
+    assert "work.txt" in shown["changed_files"]
+    assert shown["remarks"][0] == "checkpoint 1 was restored after the session's end"
+    assert (shown["ended_because"], shown["duration"]) == (
+        session.handoff["ended_because"],
+        session.handoff["duration"],
+    )
+    assert world.run("cat work.txt", "--from", session.id).out == "all day\n"
+    world.told("sessions", "apply", session.id, "--branch", "back")
+    assert git_output("show", "back:work.txt", cwd=world.repository) == "all day"
+
+
+def test_a_running_session_is_not_collected_by_a_restore(world: World) -> None:
+    script = "echo a >work.txt; git add work.txt; git reset -q --hard; echo ready; read -r line; cat work.txt"
+    with world.running(script) as live:
+        assert live.says() == "ready"
+        name = live.folder.name
+        said = json.loads(world.told("sessions", "restore", name, "1", "--json").out)
+        assert said["collected"] is False
+        assert git_output("for-each-ref", f"refs/sekisho/{name}/tree", cwd=world.repository) == ""
+        live.tell("go")
+        session = live.end()
+    assert session.out == "a\n"
+    assert "+a" in world.told("sessions", "diff", session.id).out
 
 
 def test_an_unknown_checkpoint_names_the_known_ones(world: World) -> None:
