@@ -169,9 +169,7 @@ def _merge(repo: Path, tip: _Tip, session: str) -> Applied:
     branch = attempt(top, "symbolic-ref", "--quiet", "--short", "HEAD")
     name = text(branch.stdout) if branch.returncode == 0 else None
     if commit_of(top, "HEAD") is None:
-        advice = (
-            f"nothing is committed here yet; take it as a branch: sekisho sessions apply {session}"
-        )
+        advice = f"nothing is committed here yet; take it as a branch: sekisho sessions apply {session}"
         return _refused(tip, (), (advice,), "there is nothing to merge into")
     trial = attempt(
         top, "merge-tree", "--write-tree", "--name-only", "-z", "--no-messages", "HEAD", tip.commit

@@ -4,6 +4,7 @@ Answered as git itself would: a report with a reason for each ref, so that `git 
 prints where the push waits.
 """
 
+import contextlib
 import secrets
 import shutil
 from collections.abc import Sequence
@@ -97,10 +98,27 @@ def hold_push(store: Store, state: SessionState, request: Request, body: Body) -
         verification=tests,
     )
     hold = put(store, state, decision.action, act, shown, fingerprint)
+    _give_way(store, state, hold)
     clean = there.certain and held.secrets.complete and not held.secrets.findings
     if decision.verdict is Verdict.ALLOW and clean:
         return Held(reply=_send(store, push, hold, decision))
     return _held_reply(push, decision, hold)
+
+
+def _give_way(store: Store, state: SessionState, later: Hold) -> None:
+    """Earlier pushes of this session to the same refs: a person means what was asked for last."""
+    for hold in store.ledger.list(states=(State.PENDING,), project=state.config.project):
+        earlier = _goes_to(hold) if hold.session == state.id and hold.id != later.id else set()
+        if earlier and earlier <= _goes_to(later):
+            with contextlib.suppress(LedgerError):
+                store.ledger.supersede(hold.id, later.id)
+
+
+def _goes_to(hold: Hold) -> set[tuple[str, str]]:
+    """The remote's refs that a held push would change; nothing for another act."""
+    detail = hold.action.detail
+    refs = detail.get("refs", ()) if hold.action.verb == "git.push" else ()
+    return {(str(detail.get("remote")), str(entry["ref"])) for entry in refs}
 
 
 def reject(push: Push, refusal: Refusal) -> Reply:

@@ -137,13 +137,13 @@ def test_a_push_that_only_forces_an_open_ref_is_shown_as_force(world: World, man
     assert any("FORCE" in text for text in shown)
 
 
-def test_a_deletion_is_executed_only_when_approved(world: World, many: Session) -> None:
-    holds = [hold for hold in world.holds(many) if hold["target"].endswith("refs/heads/side")]
-    shown = {hold["id"]: world.told("approvals", "show", hold["id"]).out for hold in holds}
-    (deletion,) = [hold for hold in holds if "DELETED" in shown[hold["id"]]]
+def test_a_deletion_is_executed_only_when_approved(world: World) -> None:
+    deletion = world.hold(world.run("git push origin :refs/heads/side"))
+    shown = world.told("approvals", "show", deletion["id"]).out
     before = world.remote("refs/heads/side")
     assert before != ZERO
-    assert f"{before}:refs/heads/side" in shown[deletion["id"]]  # how to bring it back
+    assert "DELETED" in shown
+    assert f"{before}:refs/heads/side" in shown  # how to bring it back
     world.approve(deletion)
     assert world.remote("refs/heads/side") == ZERO
 
@@ -161,6 +161,23 @@ def test_the_same_push_again_is_the_same_hold_with_a_count(world: World) -> None
     assert "stop trying" in third
     assert "why:" not in session.out.split("[remote rejected]")[2].split("error:")[1]
     assert world.pushes() == [] or all("again" not in str(r) for r in world.pushes())
+
+
+def test_a_later_push_to_the_same_ref_takes_the_place_of_the_earlier(world: World) -> None:
+    session = world.run(
+        """
+        git push origin main:refs/heads/late main:refs/heads/both
+        git push origin main:refs/heads/other
+        echo late > late.txt; git add late.txt; git commit --quiet -m Late
+        git push origin main:refs/heads/late
+        git push origin main:refs/heads/other
+        """
+    )
+    holds = world.holds(session)
+    assert [hold["state"] for hold in holds] == ["pending", "superseded", "pending", "pending"]
+    approved = world.sekisho("approvals", "approve", holds[1]["id"])
+    assert approved.status == 1
+    assert world.pushes() == [] or all("other" not in str(r) for r in world.pushes())
 
 
 def test_a_big_push_is_held_whole(world: World) -> None:
