@@ -8,15 +8,15 @@ from netpolicy.observe import observe
 from netpolicy.ports import Body, Reply
 from netpolicy.request import Request
 from sekisho.broker import holding
-from sekisho.broker.state import SessionState, load_state
+from sekisho.broker.state import SessionState
 from sekisho.core.action import Action
 from sekisho.core.verdict import judge
 from sekisho.session import settings
-from sekisho.session.config import SessionConfig
 from sekisho.store.clock import Clock, read_clock
 from sekisho.store.holds import Hold
 from sekisho.store.store import Store
 from tests.e2e.world import World
+from tests.support.session_state import session_state as state_in
 
 
 @contextmanager
@@ -29,21 +29,17 @@ def opened(world: World, clock: Clock = read_clock) -> Iterator[Store]:
 def session_state(world: World, session: str = "1129-direct") -> SessionState:
     """A session as its gatekeeper holds it, under the world's policy."""
     folder = world.folder / session
-    (folder / "outbox").mkdir(parents=True, exist_ok=True)
+    folder.mkdir(exist_ok=True)
     pinned = settings.pin(None, settings.read_layer(world.policy))
-    (folder / "policy.json").write_bytes(settings.encode(pinned.policy))
-    return load_state(
-        SessionConfig(
-            session=session,
-            project=str(world.repository),
-            folder=str(folder),
-            clone=str(folder / "work" / "tree"),
-            policy_file=str(folder / "policy.json"),
-            policy_digest=pinned.digest,
-            authority=str(folder),
-            roots=str(world.upstream.ca_file),
-            remotes=("https://git.test/x.git",),
-        )
+    return state_in(
+        folder,
+        session,
+        pinned.policy,
+        project=str(world.repository),
+        clone=str(folder / "work" / "tree"),
+        policy_digest=pinned.digest,
+        roots=str(world.upstream.ca_file),
+        remotes=("https://git.test/x.git",),
     )
 
 

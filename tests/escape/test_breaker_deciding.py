@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import certifi
 import msgspec
 import pytest
 
@@ -13,34 +12,21 @@ from netpolicy.world import of_policy
 from sekisho.broker.commands import ClonedFiles
 from sekisho.broker.door import Door
 from sekisho.broker.gate import Gate
-from sekisho.broker.state import SessionState, load_state
+from sekisho.broker.state import SessionState
 from sekisho.core.action import Action
 from sekisho.core.policy import Network, NetworkRule, Policy
 from sekisho.core.verdict import Verdict, judge
 from sekisho.sending import rereading
 from sekisho.sending.artifact import HttpAct
-from sekisho.session import settings
-from sekisho.session.config import SessionConfig
 from sekisho.store.store import Store
 from shim.context import Kind
+from tests.support.session_state import session_state
 
 
 @pytest.fixture
 def state(tmp_path: Path) -> SessionState:
-    (tmp_path / "policy.json").write_bytes(settings.encode(Policy(network=Network(budget=1024))))
-    return load_state(
-        SessionConfig(
-            session="1129-break",
-            project=str(tmp_path),
-            folder=str(tmp_path),
-            clone=str(tmp_path / "clone"),
-            policy_file=str(tmp_path / "policy.json"),
-            policy_digest="d",
-            authority=str(tmp_path),
-            roots=certifi.where(),
-            remotes=("https://git.own.test/a/b.git",),
-        )
-    )
+    policy = Policy(network=Network(budget=1024))
+    return session_state(tmp_path, "1129-break", policy, remotes=("https://git.own.test/a/b.git",))
 
 
 def _get(path: str, host: str = "nobody.example") -> Request:

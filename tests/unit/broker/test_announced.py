@@ -16,15 +16,14 @@ from sekisho.broker import callers, commands
 from sekisho.broker.announced import Announcements
 from sekisho.broker.door import Door
 from sekisho.broker.remembered import MOST, SETTLED, Configs, NeedsTime, NotedFiles, Remembered
-from sekisho.broker.state import SessionState, load_state
+from sekisho.broker.state import SessionState
 from sekisho.core.action import Action, Effect
 from sekisho.core.gate import Gate
 from sekisho.core.policy import BUILTIN, Tool
-from sekisho.session import settings
-from sekisho.session.config import SessionConfig
 from shim import protocol
 from shim.protocol import Answer, Asked, Run
 from tests.support.git import run_git
+from tests.support.session_state import session_state
 
 INSIDE = "/home/kim/x"
 
@@ -42,20 +41,9 @@ def clone(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def state(tmp_path: Path, clone: Path) -> SessionState:
-    (tmp_path / "policy.json").write_bytes(settings.encode(BUILTIN))
     (tmp_path / "roots").write_text("")
-    return load_state(
-        SessionConfig(
-            session="1129-ask",
-            project=INSIDE,
-            folder=str(tmp_path),
-            clone=str(clone),
-            policy_file=str(tmp_path / "policy.json"),
-            policy_digest="d",
-            authority=str(tmp_path),
-            roots=str(tmp_path / "roots"),
-        )
-    )
+    roots = str(tmp_path / "roots")
+    return session_state(tmp_path, "1129-ask", BUILTIN, project=INSIDE, clone=str(clone), roots=roots)
 
 
 @pytest.fixture

@@ -3,24 +3,22 @@
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import certifi
 import pytest
 
 from netpolicy.request import Request
 from sekisho.broker import holding
-from sekisho.broker.state import SessionState, load_state
+from sekisho.broker.state import SessionState
 from sekisho.core.action import Action, Effect
 from sekisho.core.lifecycle import State
 from sekisho.core.policy import Local, Network, Policy
 from sekisho.demo import Upstream
 from sekisho.sending.artifact import PushAct, RefUpdate
 from sekisho.sending.execute import NotExecuted, execute
-from sekisho.session import settings
-from sekisho.session.config import SessionConfig
 from sekisho.store.store import Store
 from tests.e2e.direct import ask, hold_id
 from tests.support.git import git_output, run_git
 from tests.support.needs import needs
+from tests.support.session_state import session_state
 from tests.support.upstream import PASSWORD, USER
 
 ZERO = "0" * 40
@@ -59,19 +57,7 @@ def under(tmp_path: Path, served: Upstream, monkeypatch: pytest.MonkeyPatch) -> 
 
     def session(*ports: int) -> SessionState:
         policy = Policy(network=Network(local=tuple(Local(port=port) for port in ports)))
-        (tmp_path / "policy.json").write_bytes(settings.encode(policy))
-        (tmp_path / "outbox").mkdir(exist_ok=True)
-        config = SessionConfig(
-            session="1129-own",
-            project=str(project),
-            folder=str(tmp_path),
-            clone=str(tmp_path / "clone"),
-            policy_file=str(tmp_path / "policy.json"),
-            policy_digest="d",
-            authority=str(tmp_path),
-            roots=certifi.where(),
-        )
-        return load_state(config)
+        return session_state(tmp_path, "1129-own", policy, project=str(project))
 
     return session
 

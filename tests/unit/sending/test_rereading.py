@@ -8,22 +8,20 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-import certifi
 import pytest
 
 from netpolicy.observe import observe
 from netpolicy.ports import Body, Reply
 from netpolicy.request import Request
 from sekisho.broker import holding
-from sekisho.broker.state import SessionState, load_state
+from sekisho.broker.state import SessionState
 from sekisho.core.action import Action
 from sekisho.core.lifecycle import State
 from sekisho.core.policy import CredentialEntry, HostEntry, Network, Policy
 from sekisho.core.verdict import judge
 from sekisho.sending.execute import NotExecuted, execute
-from sekisho.session import settings
-from sekisho.session.config import SessionConfig
 from sekisho.store.store import Store
+from tests.support.session_state import session_state
 
 PULL = "/repos/a/b/pulls/7"
 
@@ -94,20 +92,7 @@ def state(tmp_path: Path, forge: Forge, monkeypatch: pytest.MonkeyPatch) -> Sess
             credential=(CredentialEntry(host="forge.test:80", value="env:FORGE_TOKEN"),),
         )
     )
-    (tmp_path / "policy.json").write_bytes(settings.encode(policy))
-    (tmp_path / "outbox").mkdir()
-    return load_state(
-        SessionConfig(
-            session="1129-forge",
-            project=str(tmp_path),
-            folder=str(tmp_path),
-            clone=str(tmp_path / "clone"),
-            policy_file=str(tmp_path / "policy.json"),
-            policy_digest="d",
-            authority=str(tmp_path),
-            roots=certifi.where(),
-        )
-    )
+    return session_state(tmp_path, "1129-forge", policy)
 
 
 @pytest.fixture

@@ -74,6 +74,13 @@ def test_no_text_stalls_who_looks_at_it(text: str) -> None:
     assert action.effect is (Effect.READ if text == BOMBS["a pattern of many stars"] else Effect.UNKNOWN)
 
 
+def spent(argv: tuple[str, ...]) -> float:
+    """Seconds of the processor."""
+    started = time.process_time()
+    observe(argv, CONTEXT)
+    return time.process_time() - started
+
+
 LARGE = 16 << 10
 CODE = ("perl -e", "ruby -e", "node -e", "php -r", "lua -e", "awk", "sed", "psql -c", "vim -c")
 REPEATED = (
@@ -86,10 +93,7 @@ REPEATED = (
 @pytest.mark.parametrize("tool", CODE)
 def test_no_code_on_a_command_line_stalls_who_looks_at_it(tool: str) -> None:
     for piece in REPEATED:
-        argv = (*tool.split(), (piece * LARGE)[:LARGE])
-        started = time.process_time()
-        observe(argv, CONTEXT)
-        assert time.process_time() - started < 3 * SECONDS, piece
+        assert spent((*tool.split(), (piece * LARGE)[:LARGE])) < 3 * SECONDS, piece
 
 
 TOOLS = (
@@ -107,9 +111,7 @@ ARGUMENTS = (
 def test_no_arguments_stall_who_looks_at_them(tool: str) -> None:
     for piece in ARGUMENTS:
         for words in ([(piece * LARGE)[:LARGE]], [piece, "a"] * 1000):
-            started = time.process_time()
-            observe((*tool.split(), *words), CONTEXT)
-            assert time.process_time() - started < SECONDS, piece
+            assert spent((*tool.split(), *words)) < SECONDS, piece
 
 
 # fmt: off
