@@ -12,10 +12,9 @@ import msgspec
 
 from sandbox import room, throwaway
 from sandbox.exchange import OutputLimitExceeded
-from sandbox.room import Room, RoomBroken
+from sandbox.room import LARGEST_ANSWER, Room, RoomBroken
 from sandbox.workspace.git import OURS, SAFE, GitError
 
-OUTPUT_LIMIT = 64 << 20  # bytes
 # Derived data in an agent's object folder could lie about parents: only the objects themselves count.
 _BELIEVE = ("-c", "core.commitGraph=false", "-c", "core.multiPackIndex=false")
 _ENVIRONMENT = {
@@ -42,7 +41,7 @@ class Box(msgspec.Struct, frozen=True, kw_only=True):
         stdin: bytes = b"",
         env: Mapping[str, str] | None = None,
         timeout: float = 120,
-        limit: int = OUTPUT_LIMIT,
+        limit: int = LARGEST_ANSWER,
     ) -> "subprocess.CompletedProcess[bytes]":
         """Run a program inside. Raises GitError when it takes too long or says more than `limit` bytes."""
         try:
@@ -76,7 +75,7 @@ class Box(msgspec.Struct, frozen=True, kw_only=True):
         stdin: bytes = b"",
         env: Mapping[str, str] | None = None,
         timeout: float = 120,
-        limit: int = OUTPUT_LIMIT,
+        limit: int = LARGEST_ANSWER,
     ) -> bytes:
         """Run git on `git_dir` inside; its output. Raises GitError."""
         done = self.run(git_argv(*args), stdin=stdin, env=env, timeout=timeout, limit=limit)

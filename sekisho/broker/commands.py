@@ -1,13 +1,12 @@
 """Announced commands: what they would do in the session's clone, and those held for a person."""
 
-import contextlib
 import os
 import re
 from pathlib import Path
 
 from sandbox.environment import NO_ASKPASS_PATH, NO_EDITOR_PATH
 from sekisho.broker import evidence
-from sekisho.broker.holding import put
+from sekisho.broker.holding import give_way, put
 from sekisho.broker.state import SessionState
 from sekisho.core.action import Action, Effect
 from sekisho.core.display import one_line
@@ -126,7 +125,8 @@ def hold_or_run(store: Store, state: SessionState, asked: Asked, decision: Decis
     if bound:
         shown["warnings"] = [BOUND if tree else UNBOUND]
     hold = put(store, state, decision.action, act, shown, operation)
-    _give_way(store, state, hold)
+    # On other files: only the latest can still be approved to any effect.
+    give_way(store, state, hold, lambda earlier: earlier.digest != hold.digest, fingerprint=hold.fingerprint)
     return hold, False
 
 
@@ -144,14 +144,3 @@ def _used_up(store: Store, state: SessionState, operation: str, digest: str) -> 
             continue  # expired or void meanwhile: it is held anew
         return store.ledger.finish(hold.id, State.DONE, {"summary": "the session ran it"})
     return None
-
-
-def _give_way(store: Store, state: SessionState, later: Hold) -> None:
-    """The same command on other files: only the latest can still be approved to any effect."""
-    known = store.ledger.list(
-        states=(State.PENDING,), project=state.config.project, fingerprint=later.fingerprint
-    )
-    for hold in known:
-        if hold.digest != later.digest:
-            with contextlib.suppress(LedgerError):
-                store.ledger.supersede(hold.id, later.id)

@@ -3,9 +3,10 @@
 Runs in a worker thread: it writes blobs and waits for the disk.
 """
 
+import contextlib
 import hashlib
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import msgspec
@@ -24,6 +25,7 @@ from sekisho.core.verdict import Decision, Verdict
 from sekisho.sending import artifact, rereading
 from sekisho.sending.artifact import Act
 from sekisho.session import testshown
+from sekisho.store.errors import LedgerError
 from sekisho.store.holds import Hold
 from sekisho.store.records import draft
 from sekisho.store.store import Store
@@ -130,6 +132,24 @@ def put(
         ttl=state.policy.approval.hold_expires,
         policy=state.config.policy_digest,
     )
+
+
+def give_way(
+    store: Store,
+    state: SessionState,
+    later: Hold,
+    replaced: Callable[[Hold], bool],
+    *,
+    fingerprint: str | None = None,
+) -> None:
+    """Let other holds that wait, of those that are `replaced`, give way to a later one."""
+    waiting = store.ledger.list(
+        states=(State.PENDING,), project=state.config.project, fingerprint=fingerprint
+    )
+    for hold in waiting:
+        if hold.id != later.id and replaced(hold):
+            with contextlib.suppress(LedgerError):  # decided in this very moment
+                store.ledger.supersede(hold.id, later.id)
 
 
 def hold_live(

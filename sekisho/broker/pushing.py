@@ -4,7 +4,6 @@ Answered as git itself would: a report with a reason for each ref, so that `git 
 prints where the push waits.
 """
 
-import contextlib
 import secrets
 import shutil
 from collections.abc import Sequence
@@ -24,7 +23,7 @@ from sandbox.workspace.hold_repo import HeldPush, PushRefused, receive
 from sandbox.workspace.model import Workspace, load
 from sekisho.broker import evidence
 from sekisho.broker.decided import told
-from sekisho.broker.holding import Held, decided_refusal, put, same_operation
+from sekisho.broker.holding import Held, decided_refusal, give_way, put, same_operation
 from sekisho.broker.lastseen import last_seen
 from sekisho.broker.state import SessionState, is_own
 from sekisho.core.action import Action, Effect
@@ -98,20 +97,17 @@ def hold_push(store: Store, state: SessionState, request: Request, body: Body) -
         verification=tests,
     )
     hold = put(store, state, decision.action, act, shown, fingerprint)
-    _give_way(store, state, hold)
+    give_way(store, state, hold, lambda earlier: _is_taken_over(earlier, hold))
     clean = there.certain and held.secrets.complete and not held.secrets.findings
     if decision.verdict is Verdict.ALLOW and clean:
         return Held(reply=_send(store, push, hold, decision))
     return _held_reply(push, decision, hold)
 
 
-def _give_way(store: Store, state: SessionState, later: Hold) -> None:
-    """Earlier pushes of this session to the same refs: a person means what was asked for last."""
-    for hold in store.ledger.list(states=(State.PENDING,), project=state.config.project):
-        earlier = _goes_to(hold) if hold.session == state.id and hold.id != later.id else set()
-        if earlier and earlier <= _goes_to(later):
-            with contextlib.suppress(LedgerError):
-                store.ledger.supersede(hold.id, later.id)
+def _is_taken_over(earlier: Hold, later: Hold) -> bool:
+    """Whether it is a push of the same session to the same refs: a person means what was asked for last."""
+    refs = _goes_to(earlier) if earlier.session == later.session else set()
+    return bool(refs) and refs <= _goes_to(later)
 
 
 def _goes_to(hold: Hold) -> set[tuple[str, str]]:

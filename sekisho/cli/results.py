@@ -28,12 +28,16 @@ def kept_here() -> tuple[str, ...]:
     """The sessions whose results are in the repository around the current folder, the newest first."""
     shape = ("--sort=-creatordate", "--format=%(refname)")
     spaces = ("refs/sekisho/*/tree", "refs/sekisho/*/HEAD")
-    try:
-        found = attempt(Path.cwd(), "for-each-ref", *shape, *spaces)
-    except (GitError, OSError):
-        return ()
-    names = (line.split("/")[2] for line in found.stdout.decode(errors="replace").splitlines())
+    names = (ref.decode(errors="replace").split("/")[2] for ref in _refs(Path.cwd(), *shape, *spaces))
     return tuple(dict.fromkeys(names))
+
+
+def _refs(repository: Path, *asked: str) -> list[bytes]:
+    """Names that `git for-each-ref` lists; none where it cannot be asked."""
+    try:
+        return attempt(repository, "for-each-ref", *asked).stdout.splitlines()
+    except (GitError, OSError):
+        return []
 
 
 def tidied(text: str) -> Results | None:
@@ -51,12 +55,7 @@ def beside(project: Path, session: str) -> list[str]:
     takes that one alone."""
     space = f"refs/sekisho/{session}"
     shape = ("--format=%(refname)", f"--no-merged={space}/tree", f"{space}/heads/")
-    try:
-        found = (
-            attempt(project, "for-each-ref", *shape).stdout.decode("utf-8", "surrogateescape").splitlines()
-        )
-    except (GitError, OSError):
-        return []
+    found = [ref.decode("utf-8", "surrogateescape") for ref in _refs(project, *shape)]
     rows = [
         f"on branch {one_line(ref.removeprefix(f'{space}/heads/'))}, besides: "
         f"git merge {one_line(shlex.quote(ref), 500)}"
