@@ -14,7 +14,7 @@ import msgspec
 
 from netpolicy.ports import Pass, Refuse
 from netpolicy.request import Request
-from sekisho.broker import holding
+from sekisho.broker import outcomes
 from sekisho.broker.door import Door
 from sekisho.broker.holding import Held
 from sekisho.broker.live import undecided_reply
@@ -53,7 +53,7 @@ async def carry(door: Door, waiting: Waiting, request: Request, held: Held, wait
             await asyncio.to_thread(_withdraw, door, wait.hold)
             return Refuse(reply=undecided_reply(held, request, wait))
         if decided.state is not State.APPROVED:
-            return Refuse(reply=refusal_reply(holding.decided_refusal(decided), request))
+            return Refuse(reply=refusal_reply(outcomes.decided_refusal(decided), request))
         await asyncio.to_thread(lambda: door.open().ledger.consume(wait.hold, None, held.digest))
     except LedgerError as error:
         refusal = standard("held-write", f"{request.method} {request.url}", why=str(error), hold=wait.hold)

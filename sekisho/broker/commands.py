@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sandbox.environment import NO_ASKPASS_PATH, NO_EDITOR_PATH
 from sekisho.broker import evidence
-from sekisho.broker.holding import give_way, put
+from sekisho.broker.entering import give_way, put
 from sekisho.broker.state import SessionState
 from sekisho.core.action import Action, Effect
 from sekisho.core.display import one_line

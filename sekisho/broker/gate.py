@@ -14,7 +14,7 @@ from netpolicy.observe import NeedBody, observe
 from netpolicy.ports import Attempt, Begin, Body, Collect, Pass, Refuse, Reply
 from netpolicy.request import Request
 from netpolicy.signed import signature
-from sekisho.broker import carrying, given, holding, live, pushing, toolcalls
+from sekisho.broker import carrying, given, holding, live, outcomes, pushing, toolcalls
 from sekisho.broker.decided import told
 from sekisho.broker.door import Door
 from sekisho.broker.holding import Held
@@ -220,7 +220,7 @@ class Gate:
             return live.undecided_reply(held, request, wait)
         done = await self._in_store(
             request,
-            lambda: Held(reply=holding.decided_reply(self._door.open(), request, decided)),
+            lambda: Held(reply=outcomes.decided_reply(self._door.open(), request, decided)),
         )
         return done.reply
 

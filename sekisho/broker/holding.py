@@ -3,10 +3,9 @@
 Runs in a worker thread: it writes blobs and waits for the disk.
 """
 
-import contextlib
 import hashlib
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -15,25 +14,23 @@ from netpolicy.ports import Body, Reply
 from netpolicy.request import Request
 from sekisho.broker import evidence, rehearsal
 from sekisho.broker.decided import told
+from sekisho.broker.entering import LIVE, put, same_operation
+from sekisho.broker.outcomes import replay
 from sekisho.broker.replies import refusal_reply
 from sekisho.broker.state import SessionState
 from sekisho.core.action import Action
 from sekisho.core.lifecycle import State
-from sekisho.core.refusal import Refusal, of_decision, standard
+from sekisho.core.refusal import Refusal, of_decision
 from sekisho.core.repeats import body_digest, fingerprint
 from sekisho.core.verdict import Decision, Verdict
 from sekisho.sending import artifact, rereading
-from sekisho.sending.artifact import Act
 from sekisho.session import testshown
-from sekisho.store.errors import LedgerError
 from sekisho.store.holds import Hold
 from sekisho.store.records import draft
 from sekisho.store.store import Store
 
-LIVE = (State.PENDING, State.APPROVED, State.EXECUTING)
 MOST_HELD = 1 << 30  # bytes of bodies that wait in one session: the disk is the person's
 TOO_MUCH = "more than 1 GiB of this session waits for a person already"
-REPLAYED = (("Sekisho-Replayed", "1"),)
 
 
 class Held(msgspec.Struct, frozen=True, kw_only=True):
@@ -83,73 +80,12 @@ def _denied(store: Store, state: SessionState, request: Request, decision: Decis
     return Held(reply=refusal_reply(refusal, request), refusal=refusal)
 
 
-def decided_reply(store: Store, request: Request, hold: Hold) -> Reply:
-    """The answer to a call that waited: the real one, or why there is none.
-
-    With it the stored answer is given: the same request once more is a new act.
-    """
-    if hold.result is not None and "status" in hold.result:
-        store.ledger.stored_response(hold.session, hold.fingerprint, hold.digest)
-        return answer(store, hold)
-    return refusal_reply(decided_refusal(hold), request)
-
-
-def decided_refusal(hold: Hold) -> Refusal:
-    """Why an act that is over was not done."""
-    what = f"{hold.action.verb} {hold.target}"
-    why = hold.reason or str((hold.result or {}).get("summary", "it was not executed"))
-    return standard(f"hold-{hold.state}", what, why=f"{hold.state}: {why}")
-
-
 def _operation(action: Action, act: artifact.HttpAct, body: Body) -> str:
     """The fingerprint of a request: the same for a second try of it."""
     detail = {"method": act.method, "url": act.url, "headers": list(act.headers)}
     kind = next((value for name, value in act.headers if name.lower() == "content-type"), "")
     content = body.sha256 if body.data is None else body_digest(kind, body.data)
     return fingerprint(msgspec.structs.replace(action, detail=detail), content)
-
-
-def same_operation(store: Store, state: SessionState, operation: str) -> Hold | None:
-    """The live hold of the same operation, counted once more; its own content stays what is approved."""
-    for hold in store.ledger.list(states=LIVE, project=state.config.project, fingerprint=operation):
-        return put(store, state, hold.action, artifact.decode(hold.artifact), hold.evidence, operation)
-    return None
-
-
-def put(
-    store: Store, state: SessionState, action: Action, act: Act, shown: dict[str, object], operation: str
-) -> Hold:
-    """Put an act into the ledger, as a new hold or as the live one of the same content."""
-    state.keep(store)
-    return store.ledger.hold(
-        session=state.id,
-        project=state.config.project,
-        action=action,
-        digest=artifact.digest(act),
-        artifact=artifact.encode(act),
-        evidence={**shown, "policy_blob": state.policy_blob},
-        fingerprint=operation,
-        ttl=state.policy.approval.hold_expires,
-        policy=state.config.policy_digest,
-    )
-
-
-def give_way(
-    store: Store,
-    state: SessionState,
-    later: Hold,
-    replaced: Callable[[Hold], bool],
-    *,
-    fingerprint: str | None = None,
-) -> None:
-    """Let other holds that wait, of those that are `replaced`, give way to a later one."""
-    waiting = store.ledger.list(
-        states=(State.PENDING,), project=state.config.project, fingerprint=fingerprint
-    )
-    for hold in waiting:
-        if hold.id != later.id and replaced(hold):
-            with contextlib.suppress(LedgerError):  # decided in this very moment
-                store.ledger.supersede(hold.id, later.id)
 
 
 def hold_live(
@@ -182,8 +118,8 @@ def _rehearsed(
         shown = {**shown, "recovery": "the policy says how to take it back: " + "; ".join(back)}
     if not act.live:  # what is signed cannot be changed, and its own call carries it
         state.keep(store)
-        act, data, told = rereading.bind(store, state.policy, act, body.data, state.world, state.context)
-        shown = {**shown, **told}
+        act, data, read = rereading.bind(store, state.policy, act, body.data, state.world, state.context)
+        shown = {**shown, **read}
         if data is not None:
             body = Body(size=len(data), sha256=hashlib.sha256(data).hexdigest(), data=data)
     return _held(request, decision, _new(store, state, act, body, decision, operation, shown))
@@ -214,23 +150,3 @@ def _beginning(body: Body) -> bytes | None:
         return body.data
     with body.path.open("rb") as file:
         return file.read(evidence.BODY_SHOWN)
-
-
-def replay(store: Store, done: Hold) -> Reply:
-    """The upstream's stored answer to a repeat of an act that was executed after its approval."""
-    given = answer(store, done)
-    return msgspec.structs.replace(given, headers=(*given.headers, *REPLAYED))
-
-
-def answer(store: Store, done: Hold) -> Reply:
-    """The upstream's stored answer."""
-    result = done.result or {}
-    pairs = ((str(name), str(value)) for name, value in result.get("headers", ()))
-    headers = tuple(pair for pair in pairs if pair[0].lower() not in artifact.HOP_BY_HOP)
-    stored = result.get("body")
-    return Reply(
-        status=int(result.get("status", 502)),
-        reason=str(result.get("reason", "")),
-        headers=headers,
-        body=store.blobs.read(stored) if isinstance(stored, str) else b"",
-    )

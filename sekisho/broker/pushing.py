@@ -23,8 +23,10 @@ from sandbox.workspace.hold_repo import HeldPush, PushRefused, receive
 from sandbox.workspace.model import Workspace, load
 from sekisho.broker import evidence
 from sekisho.broker.decided import told
-from sekisho.broker.holding import Held, decided_refusal, give_way, put, same_operation
+from sekisho.broker.entering import give_way, put, same_operation
+from sekisho.broker.holding import Held
 from sekisho.broker.lastseen import last_seen
+from sekisho.broker.outcomes import decided_refusal
 from sekisho.broker.state import SessionState, is_own
 from sekisho.core.action import Action, Effect
 from sekisho.core.lifecycle import State

@@ -98,7 +98,7 @@ def test_a_private_address_is_not_dialled_for_an_approved_act_either(world: Worl
     state = session_state(world)
     asked = msgspec.structs.replace(post("/", b"a=1"), host="10.0.0.1", headers=(("Host", "10.0.0.1"),))
     from netpolicy.ports import Body
-    from sekisho.broker.holding import put
+    from sekisho.broker.entering import put
     from sekisho.core.action import Action, Effect
     from sekisho.sending import artifact
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from netpolicy.request import Request
-from sekisho.broker import holding
+from sekisho.broker import entering
 from sekisho.broker.state import SessionState
 from sekisho.core.action import Action, Effect
 from sekisho.core.lifecycle import State
@@ -94,7 +94,7 @@ def pushed(store: Store, state: SessionState, port: int, folder: Path) -> tuple[
         transport=state.transport,
     )
     action = Action(verb="git.push", target=remote, effect=Effect.EXTERNAL, reason="r")
-    hold = holding.put(store, state, action, act, {}, "push")
+    hold = entering.put(store, state, action, act, {}, "push")
     store.ledger.approve(hold.id, "kim", 60)
     return hold.id, new
 
