@@ -14,7 +14,7 @@ from netpolicy.observe import NeedBody, observe
 from netpolicy.ports import Attempt, Begin, Body, Collect, Pass, Refuse, Reply
 from netpolicy.request import Request
 from netpolicy.signed import signature
-from sekisho.broker import carrying, given, holding, live, outcomes, pushing, toolcalls
+from sekisho.broker import carrying, given, holding, live, outcomes, push_replies, pushing, toolcalls
 from sekisho.broker.decided import told
 from sekisho.broker.door import Door
 from sekisho.broker.holding import Held
@@ -136,7 +136,7 @@ class Gate:
         ):
             return None
         if action.verb == "git.push-probe":
-            return Refuse(reply=pushing.PROBE_ANSWER)
+            return Refuse(reply=push_replies.PROBE_ANSWER)
         if action.effect is Effect.LOCAL:
             return Refuse(reply=refusal_reply(_loopback(request), request))
         if (over := self._over(state, request, decision)) is not None:
@@ -277,7 +277,7 @@ def _loopback(request: Request) -> Refusal:
 def _broken_reply(request: Request, reason: str) -> Reply:
     refusal = gate_broken(f"{request.method} {request.url}", reason)
     return (
-        pushing.broken_reply(request, refusal)
-        if pushing.is_push(request)
+        push_replies.broken_reply(request, refusal)
+        if push_replies.is_push(request)
         else refusal_reply(refusal, request)
     )

@@ -13,7 +13,7 @@ from netpolicy.git import report
 from netpolicy.git.receive import Push, parse
 from netpolicy.ports import Begin, Body, Reply
 from netpolicy.request import Request
-from sekisho.broker import pushing
+from sekisho.broker import push_replies
 from sekisho.broker.holding import Held
 from sekisho.broker.replies import refusal_reply
 from sekisho.broker.waiting import Wait, Waiting, due
@@ -40,12 +40,12 @@ async def _words(
     async with aclosing(waiting.watch(wait)) as words:
         async for word in words:
             if isinstance(word, Hold):
-                yield pushing.decided_reply(push, word).body
+                yield push_replies.decided_reply(push, word).body
                 return
             if due(word, last):
                 last = word
                 yield report.progress(push, f"sekisho: waiting for approval {wait.hold} {_clock(word, wait)}")
-    yield pushing.reject(push, _undecided(held, wait)).body
+    yield push_replies.reject(push, _undecided(held, wait)).body
 
 
 def undecided_reply(held: Held, request: Request, wait: Wait) -> Reply:

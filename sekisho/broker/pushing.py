@@ -1,36 +1,33 @@
-"""Turns a push into a hold, made whole and shown with what it would change. Runs in a worker thread.
-
-Answered as git itself would: a report with a reason for each ref, so that `git push` exits with 1 and
-prints where the push waits.
-"""
+"""Turns a push into a hold, made whole and shown with what it would change. Runs in a worker thread."""
 
 import secrets
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from netpolicy.git import report
-from netpolicy.git.describing import with_known_force
 from netpolicy.git.pktline import PktError
 from netpolicy.git.receive import Push, parse
 from netpolicy.observe import observe
 from netpolicy.ports import Body, Reply
 from netpolicy.request import Request
 from sandbox.errors import EnclosureError
-from sandbox.workspace.hold_repo import HeldPush, PushRefused, receive
+from sandbox.workspace.held import HeldPush
+from sandbox.workspace.hold_repo import PushRefused, receive
 from sandbox.workspace.model import Workspace, load
 from sekisho.broker import evidence
 from sekisho.broker.decided import told
 from sekisho.broker.entering import give_way, put, same_operation
 from sekisho.broker.holding import Held
 from sekisho.broker.lastseen import last_seen
-from sekisho.broker.outcomes import decided_refusal
+from sekisho.broker.push_judgement import judged, of_own_files
+from sekisho.broker.push_replies import failed, reject, sent, unreadable
 from sekisho.broker.state import SessionState, is_own
-from sekisho.core.action import Action, Effect
+from sekisho.core.action import Action
 from sekisho.core.lifecycle import State
-from sekisho.core.refusal import Refusal, git_reason, of_decision, standard, to_git_lines
+from sekisho.core.refusal import of_decision, standard
 from sekisho.core.verdict import Decision, Verdict, judge
 from sekisho.sending import artifact
 from sekisho.sending.artifact import PushAct, RefUpdate
@@ -42,7 +39,6 @@ from sekisho.store.records import draft
 from sekisho.store.store import Store
 
 AUTO_EXPIRES = 300.0  # seconds; an automatic approval is used at once
-PROBE_ANSWER = Reply(status=200, reason="OK", headers=report.HEADERS, body=report.probe_answer())
 
 
 class There(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,11 +48,6 @@ class There(msgspec.Struct, frozen=True, kw_only=True):
     certain: bool = True
 
 
-def is_push(request: Request) -> bool:
-    """Whether the answer must be in the form of git's push report."""
-    return request.path.partition("?")[0].endswith("/git-receive-pack")
-
-
 def hold_push(store: Store, state: SessionState, request: Request, body: Body) -> Held:
     """Hold, deny, or by a standing rule of the policy send a push. Raises StoreBroken."""
     action = observe(request, state.world, final=True)
@@ -64,13 +55,13 @@ def hold_push(store: Store, state: SessionState, request: Request, body: Body) -
     try:
         push = parse(request.body or b"")
     except PktError as error:
-        return Held(reply=_unreadable(request, str(error)))
+        return Held(reply=unreadable(request, str(error)))
     act = _act(action, push, state)
     state.keep(store)
     fingerprint = artifact.digest(act)
     if (live := same_operation(store, state, fingerprint)) is not None:
         decision = judge(live.action, state.policy, state.context)
-        return _held_reply(push, _of_own_files(decision, live.evidence.get(evidence.OWN, ())), live)
+        return _held_reply(push, of_own_files(decision, live.evidence.get(evidence.OWN, ())), live)
     repository = store.folder / "holds" / f"{fingerprint.removeprefix('sha256:')[:16]}-{secrets.token_hex(4)}"
     there = _there(store, act, state)
     try:
@@ -78,32 +69,34 @@ def hold_push(store: Store, state: SessionState, request: Request, body: Body) -
     except (PushRefused, EnclosureError) as refused:
         what = f"{action.verb} {action.target}"
         return Held(reply=reject(push, standard("unreadable-push", what, why=str(refused))))
-    action = _with_ancestry(action, held)
-    decision = _of_own_files(judge(action, state.policy, state.context), held.own)
-    decision = _of_a_record(decision, _workspace(state))
+    decision = judged(action, held, state, _workspace(state))
     if decision.verdict is Verdict.DENY:
         shutil.rmtree(repository, ignore_errors=True)
         return Held(reply=_denied(store, state, push, decision))
     act = msgspec.structs.replace(act, repository=str(repository))
-    diff = store.blobs.put_file(Path(held.diff))
-    sent = next((update.new for update in act.updates if update.new.strip("0")), "")
-    tests = testshown.verification(store, state.id, state.folder, sent)
-    own = is_own(state, act.remote)
-    shown = evidence.of_push(
-        decision,
-        held,
-        diff.sha256,
-        own=own,
-        certain=there.certain,
-        purpose=state.purpose(),
-        verification=tests,
-    )
+    shown = _shown(store, state, act, decision, held, certain=there.certain)
     hold = put(store, state, decision.action, act, shown, fingerprint)
     give_way(store, state, hold, lambda earlier: _is_taken_over(earlier, hold))
     clean = there.certain and held.secrets.complete and not held.secrets.findings
     if decision.verdict is Verdict.ALLOW and clean:
         return Held(reply=_send(store, push, hold, decision))
     return _held_reply(push, decision, hold)
+
+
+def _shown(
+    store: Store, state: SessionState, act: PushAct, decision: Decision, held: HeldPush, *, certain: bool
+) -> dict[str, Any]:
+    """The evidence of a push; its diff in full becomes a blob."""
+    tip = next((update.new for update in act.updates if update.new.strip("0")), "")
+    return evidence.of_push(
+        decision,
+        held,
+        store.blobs.put_file(Path(held.diff)).sha256,
+        own=is_own(state, act.remote),
+        certain=certain,
+        purpose=state.purpose(),
+        verification=testshown.verification(store, state.id, state.folder, tip),
+    )
 
 
 def _is_taken_over(earlier: Hold, later: Hold) -> bool:
@@ -117,26 +110,6 @@ def _goes_to(hold: Hold) -> set[tuple[str, str]]:
     detail = hold.action.detail
     refs = detail.get("refs", ()) if hold.action.verb == "git.push" else ()
     return {(str(detail.get("remote")), str(entry["ref"])) for entry in refs}
-
-
-def reject(push: Push, refusal: Refusal) -> Reply:
-    """Every ref rejected with the refusal's reason."""
-    body = report.rejection(push, git_reason(refusal), remote=to_git_lines(refusal))
-    return Reply(status=200, reason="OK", headers=report.HEADERS, body=body)
-
-
-def broken_reply(request: Request, refusal: Refusal) -> Reply:
-    """A push that could not be held, because the gate is broken."""
-    try:
-        return reject(parse(request.body or b""), refusal)
-    except PktError:
-        return _unreadable(request, refusal.why)
-
-
-def _unreadable(request: Request, why: str) -> Reply:
-    text = "\n".join(to_git_lines(standard("unreadable-push", f"git.push {request.url}", why=why)))
-    headers = (("Content-Type", "text/plain; charset=utf-8"),)
-    return Reply(status=403, reason="Denied by sekisho", headers=headers, body=text.encode() + b"\n")
 
 
 def _act(action: Action, push: Push, state: SessionState) -> PushAct:
@@ -185,35 +158,6 @@ def _receive(push: Push, body: Body, state: SessionState, repository: Path, know
         pack.unlink(missing_ok=True)
 
 
-def _with_ancestry(action: Action, held: HeldPush) -> Action:
-    """Force is not visible on the wire: the repository knows."""
-    forced = {ref.ref: None if ref.is_ancestor is None else not ref.is_ancestor for ref in held.refs}
-    return msgspec.structs.replace(with_known_force(action, forced), effect=Effect.EXTERNAL)
-
-
-def _of_own_files(decision: Decision, own: Sequence[object]) -> Decision:
-    """A standing yes is for the agent's work: what the person had not committed leaves by their own yes."""
-    if not own or decision.verdict is not Verdict.ALLOW:
-        return decision
-    return msgspec.structs.replace(
-        decision,
-        verdict=Verdict.HOLD,
-        code="held-push",
-        reason=f"it carries files of the person's that were not committed when the work began ({len(own)})",
-        instead="go on with other work; commits made without those files (`git rebase --onto` leaves their "
-        "commit out) go by the rule",
-    )
-
-
-def _of_a_record(decision: Decision, workspace: Workspace) -> Decision:
-    """Where nobody wrote down what is the person's own, no rule can leave it out."""
-    why = "no record of the session's start" if workspace.committed is None else workspace.unrecorded
-    if not why or decision.verdict is not Verdict.ALLOW:
-        return decision
-    reason = f"what of the person's was not committed is not known in full: {why}"
-    return msgspec.structs.replace(decision, verdict=Verdict.HOLD, code="held-push", reason=reason)
-
-
 def _denied(store: Store, state: SessionState, push: Push, decision: Decision) -> Reply:
     entry = draft(session=state.id, kind="act.denied", **told(decision))
     store.journal.append(entry)
@@ -228,14 +172,6 @@ def _held_reply(push: Push, decision: Decision, hold: Hold) -> Held:
     return Held(reply=reject(push, refusal), hold=hold.id, digest=hold.digest, refusal=refusal)
 
 
-def decided_reply(push: Push, hold: Hold) -> Reply:
-    """The answer to a push that waited: what became of it, ref by ref."""
-    if hold.state is State.DONE:
-        body = report.outcome(push, {}, remote=[f"sekisho: {hold.id} was approved and sent"])
-        return Reply(status=200, reason="OK", headers=report.HEADERS, body=body)
-    return reject(push, decided_refusal(hold))
-
-
 def _send(store: Store, push: Push, hold: Hold, decision: Decision) -> Reply:
     """A standing rule is the approval; the act is bound, consumed and recorded like any other."""
     try:
@@ -246,13 +182,5 @@ def _send(store: Store, push: Push, hold: Hold, decision: Decision) -> Reply:
         refusal = standard("held-push", f"{hold.action.verb} {hold.target}", why=str(error), hold=hold.id)
         return reject(push, refusal)
     if outcome.hold.state is State.DONE:
-        remote = [f"sekisho: sent by a standing rule ({decision.reason})"]
-        return Reply(
-            status=200, reason="OK", headers=report.HEADERS, body=report.outcome(push, {}, remote=remote)
-        )
-    said = (outcome.hold.result or {}).get("refs", {})
-    reasons = {c.ref: str(said.get(c.ref, outcome.summary)) for c in push.commands}
-    return Reply(status=200, reason="OK", headers=report.HEADERS, body=report.outcome(push, reasons))
-
-
-__all__ = ["PROBE_ANSWER", "broken_reply", "decided_reply", "hold_push", "is_push", "reject"]
+        return sent(push, f"sent by a standing rule ({decision.reason})")
+    return failed(push, outcome.hold, outcome.summary)

@@ -12,7 +12,7 @@ STATUS = 403
 
 
 def refusal_reply(refusal: Refusal, request: Request) -> Reply:
-    """The answer to all but a push (see `pushing`): JSON where it was asked for, else plain text."""
+    """The answer to all but a push (see `push_replies`): JSON where it was asked for, else plain text."""
     if _wants_json(request):
         kind, body = "application/problem+json", to_problem(refusal)
     elif _is_git(request):
