@@ -8,6 +8,9 @@ import ipaddress
 import re
 from functools import lru_cache
 
+# The one name of a port of the person's machine, in acts and certificates, whatever the agent calls it.
+OWN_MACHINE = "localhost"
+
 _NUMBER = re.compile(r"0[xX][0-9a-fA-F]*|[0-9]+")
 _DOTTED_QUAD = re.compile(r"(?:0|[1-9][0-9]{0,2})(?:\.(?:0|[1-9][0-9]{0,2})){3}")
 

@@ -55,7 +55,9 @@ def agreed_host(request: Request, headers: Headers) -> str:
 
 
 def _with_sni(request: Request, host: str) -> str:
-    if request.sni not in (None, request.host) and canonical_host(str(request.sni)) != host:
+    if request.sni in (None, request.host) or (request.local and is_loopback_host(str(request.sni))):
+        return host
+    if canonical_host(str(request.sni)) != host:
         raise HostError("disagreement", f"SNI names {request.sni[:120]} while {host} is dialled")
     return host
 

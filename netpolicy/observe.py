@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from netpolicy import headers, judging, tunnel
-from netpolicy.address import is_loopback_host
+from netpolicy.address import OWN_MACHINE, is_loopback_host
 from netpolicy.agreement import agreed_host, malformed
 from netpolicy.answers import SECRET_PARAMETERS, answers
 from netpolicy.call import BodyNeeded, Call, Finding, forbidden, unknown
@@ -53,7 +53,7 @@ def observe(request: Request, world: World, *, final: bool = False) -> Action | 
     raw_path, raw_query = split_target(request.path)
     form = canonical_path(raw_path)
     if request.local and is_loopback_host(host):
-        host = "localhost"  # one name for a port of the person's machine, whatever the agent calls it
+        host = OWN_MACHINE
     call = Call(request, host=host, path=form.path, query=Query(raw_query), final=final, given=given)
     if fault is None and not request.local:
         fault = refused(request.host, host, world)

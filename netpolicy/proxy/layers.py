@@ -19,8 +19,10 @@ from mitmproxy.proxy.layers.http import (
 )
 from mitmproxy.proxy.layers.http._base import HttpConnection
 
+from netpolicy.address import OWN_MACHINE
 from netpolicy.proxy.first_flight import Flight, classify
 from netpolicy.proxy.http1 import BoundedClient, BoundedServer
+from netpolicy.proxy.listener import Kind, ListenerMode
 from netpolicy.proxy.responding import PermittedConnection
 from netpolicy.proxy.settings import Settings
 from netpolicy.proxy.stream import GatedStream
@@ -93,12 +95,17 @@ class GatedHttpLayer(HttpLayer):
             proxy.leads_to = event.address
             stack /= _upstream_proxy.HttpUpstreamProxy(context, proxy, True)
         if event.tls:
-            context.server.sni = event.address[0]  # the name that was judged, whatever the client's SNI says
+            context.server.sni = self._tls_name(event.address[0])
             stack /= tls.ServerTLSLayer(context)
         stack /= Upstream(context, self._settings)
         self.connections[context.server] = stack[0]
         self.waiting_for_establishment[context.server].append(event)
         yield from self.event_to_child(stack[0], events.Start())
+
+    def _tls_name(self, host: str) -> str:
+        """The name that was judged, whatever the client's SNI says."""
+        mode = self.context.client.proxy_mode
+        return OWN_MACHINE if isinstance(mode, ListenerMode) and mode.kind is Kind.PORT else host
 
     def _complete(
         self, event: GetHttpConnection, connection: Server | None, error: str | None

@@ -120,7 +120,9 @@ def _http(store: Store, hold: Hold, act: HttpAct) -> Outcome:
     try:
         store.ledger.consume(hold.id, None, artifact.digest(act))
         try:
-            result = send_http.send(act, body, address=way.address, tls=tls, headers=headers, via=way.proxy)
+            result = send_http.send(
+                act, body, address=way.address, tls=tls, headers=headers, via=way.proxy, name=way.name
+            )
         except send_http.NotSent as error:
             return _finish(store, hold, State.FAILED, f"not sent: {error}", {"error": str(error)})
         except send_http.Uncertain as error:

@@ -6,11 +6,12 @@ from collections.abc import Collection, Mapping
 
 import msgspec
 
+from netpolicy.address import OWN_MACHINE
 from netpolicy.proxy.corporate import CorporateProxy, from_environment
 from netpolicy.proxy.resolver import Resolver
 
 # What a named port of the person's machine is called in acts: as it was dialled, and as its target says.
-_OWN_MACHINE = frozenset(("localhost", "127.0.0.1"))
+_OWN_NAMES = frozenset((OWN_MACHINE, "127.0.0.1"))
 
 
 class Way(msgspec.Struct, frozen=True, kw_only=True):
@@ -23,6 +24,11 @@ class Way(msgspec.Struct, frozen=True, kw_only=True):
     proxy: CorporateProxy | None = None
     own: bool = False
 
+    @property
+    def name(self) -> str | None:
+        """What a certificate must be for there, if not for the host of the act."""
+        return OWN_MACHINE if self.own else None
+
 
 async def find(
     host: str, port: int, pinned: Mapping[str, str], environ: Mapping[str, str], local: Collection[int] = ()
@@ -33,7 +39,7 @@ async def find(
     `local` are the ports of this machine that the policy names: dialled as a session dials them, unlike any
     other of loopback.
     """
-    if host in _OWN_MACHINE and port in local:
+    if host in _OWN_NAMES and port in local:
         return Way(address=("127.0.0.1", port), own=True)
     proxy = proxy_for(host, pinned, environ)
     resolver = Resolver(pinned)

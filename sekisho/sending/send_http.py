@@ -53,14 +53,16 @@ def send(
     tls: ssl.SSLContext,
     headers: tuple[tuple[str, str], ...] = (),
     via: "CorporateProxy | None" = None,
+    name: str | None = None,
 ) -> HttpResult:
     """Send `act` to `address`, through a tunnel of `via` if given; `headers` replace those of the same name.
 
-    Redirects are not followed: another address is another act. Raises NotSent or Uncertain.
+    `name` is what a certificate must be for, if that is not the act's host. Redirects are not followed:
+    another address is another act. Raises NotSent or Uncertain.
     """
     head = _head(act, headers)
     try:
-        sock = _connect(act, address, tls, via)
+        sock = _connect(act, address, tls, via, name or act.host)
     except (OSError, http.client.HTTPException) as error:
         raise NotSent(f"cannot connect to {act.host}: {error}") from error
     with sock:
@@ -74,7 +76,7 @@ def send(
 
 
 def _connect(
-    act: HttpAct, address: tuple[str, int], tls: ssl.SSLContext, via: "CorporateProxy | None"
+    act: HttpAct, address: tuple[str, int], tls: ssl.SSLContext, via: "CorporateProxy | None", name: str
 ) -> socket.socket:
     plain = socket.create_connection((via.host, via.port) if via else address, timeout=TIMEOUT)
     try:
@@ -82,7 +84,7 @@ def _connect(
             _open_tunnel(plain, address, via)
         if act.scheme != "https":
             return plain
-        return tls.wrap_socket(plain, server_hostname=act.host)
+        return tls.wrap_socket(plain, server_hostname=name)
     except BaseException:
         plain.close()
         raise

@@ -187,6 +187,25 @@ def test_a_named_port_of_the_persons_machine_is_judged_like_any_host(host: str) 
     assert effect(f"DELETE http://{host}:5000/x") is EXTERNAL
 
 
+@pytest.mark.parametrize("sni", ["localhost", "127.0.0.1", "a.localhost", "LOCALHOST"])
+def test_a_named_port_answers_over_tls_by_each_name_of_the_machine(sni: str) -> None:
+    arrived = request("GET https://127.0.0.1:8443/x", headers={"Host": f"{sni}:8443"})
+    action = observe(msgspec.structs.replace(arrived, local=True, sni=sni), PLAIN)
+    assert isinstance(action, Action)
+    assert (action.effect, action.target) == (READ, "https://localhost:8443/x")
+
+
+@pytest.mark.parametrize(
+    ("local", "sni"), [(True, "other.example"), (True, "localhost.example"), (False, "localhost")]
+)
+def test_a_tls_name_that_is_not_the_host_is_a_disagreement(local: bool, sni: str) -> None:
+    host = "127.0.0.1" if local else "api.example"
+    arrived = msgspec.structs.replace(request(f"GET https://{host}:8443/x"), local=local, sni=sni)
+    action = observe(arrived, PLAIN)
+    assert isinstance(action, Action)
+    assert (action.effect, action.code) == (FORBIDDEN, "disagreement")
+
+
 def test_a_world_is_built_from_policy() -> None:
     policy = Policy(
         project=Project(environments={"production": ("*.prod.example",)}),
