@@ -168,9 +168,7 @@ class Announcements:
         return Refuse(status=HELD, text=to_terminal(of_decision(decision, hold=hold.id, count=hold.count)))
 
     def _note(self, kind: str, decision: Decision) -> None:
-        writer = self._door.writer
-        if writer is not None:
-            writer.record(session=self._state.id, kind=kind, **told(decision))
+        self._door.record(session=self._state.id, kind=kind, **told(decision))
 
     def _count(self, decision: Decision) -> None:
         """Reads and local commands are counted; what goes to the wire is on record with its words."""

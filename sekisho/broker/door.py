@@ -6,7 +6,8 @@ not stay closed for that. Each write tries again.
 
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from sekisho.store.errors import StoreBroken
 from sekisho.store.store import Store
@@ -54,6 +55,11 @@ class Door:
     def writer(self) -> JournalWriter | None:
         """Counts reads and local acts; None until the store could be opened."""
         return self._writer
+
+    def record(self, *, session: str, kind: str, subject: str, data: Mapping[str, Any] | None = None) -> bool:
+        """Queue a journal record; False where it is not taken, as before the store could be opened."""
+        writer = self._writer
+        return writer is not None and writer.record(session=session, kind=kind, subject=subject, data=data)
 
     def trouble(self, reason: str) -> None:
         """Say once why the outside is closed."""

@@ -72,10 +72,9 @@ async def serve(hello: Hello, sockets: dict[str, socket.socket], channel: socket
     gate.add(state)
     with contextlib.suppress(StoreBroken):
         await asyncio.to_thread(door.open)  # what the first packet does is on record, too
-    if hello.restarted and door.writer is not None:
-        door.writer.record(
-            session=config.session, kind="gatekeeper.restarted", subject=f"number {hello.restarted}"
-        )
+    if hello.restarted:
+        number = f"number {hello.restarted}"
+        door.record(session=config.session, kind="gatekeeper.restarted", subject=number)
     proxy = _proxy(gate, state, door)
     names = Names(folder / "names", proxy.limits.names)
     await proxy.add(config.session, _listeners(sockets, state), names)
@@ -107,8 +106,7 @@ def _announcements(door: Door, state: SessionState, sockets: dict[str, socket.so
         return
 
     def note(kind: str, subject: str, data: dict[str, Any]) -> bool:
-        writer = door.writer
-        return writer is not None and writer.record(session=state.id, kind=kind, subject=subject, data=data)
+        return door.record(session=state.id, kind=kind, subject=subject, data=data)
 
     secrets = SecretsGuard(state.config.project, lambda: subject_of(state.folder), note)
     checkpoints = Checkpoints(state, note)

@@ -39,6 +39,15 @@ def test_a_sound_store_is_opened_once(door: Door, said: list[str]) -> None:
     assert said == []
 
 
+def test_a_record_is_taken_once_the_store_is_open(door: Door) -> None:
+    assert not door.record(session="s", kind="act.denied", subject="early")
+    store = door.open()
+    assert door.record(session="s", kind="act.denied", subject="late", data={"a": 1})
+    assert door.writer is not None
+    door.writer.flush()
+    assert [record.subject for record in store.journal.query(session="s")] == ["late"]
+
+
 def test_a_damaged_store_is_said_once_and_tried_again(
     door: Door, said: list[str], sekisho_home: Path
 ) -> None:
