@@ -103,7 +103,8 @@ def malformed(request: Request, headers: Headers) -> Finding | None:
     if fault := _shape(request, headers, plain=plain):
         return forbidden(f"malformed: {fault}", code="malformed-request")
     if request.scheme not in _HTTP and request.method != "CONNECT":
-        return forbidden(f"the scheme {request.scheme[:20]!r} is not web traffic", code="scheme")
+        said = f"the scheme {request.scheme[:20]!r} is not web traffic" if request.scheme else "no scheme"
+        return forbidden(said, code="no-wire")
     if request.http_version in ("1.1", "1.0") and not headers.fields.get("host"):
         return forbidden("no Host header", code="malformed-request")
     if plain:

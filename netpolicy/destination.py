@@ -6,6 +6,7 @@ from netpolicy.address import is_loopback, is_loopback_host, is_public, parse_li
 from netpolicy.call import Finding, forbidden, unknown
 from netpolicy.canonical import oddly_spelled
 from netpolicy.world import World
+from sekisho.core.inner import inner_code
 
 # Names that mean something only inside somebody's network, whatever a resolver may say.
 _PRIVATE_SUFFIXES = (
@@ -14,27 +15,13 @@ _PRIVATE_SUFFIXES = (
 )  # fmt: skip
 
 
-_METADATA = frozenset(
-    (
-        "169.254.169.254",
-        "169.254.170.2",
-        "169.254.170.23",
-        "fd00:ec2::254",
-        "168.63.129.16",
-        "100.100.100.200",
-    )
-)
-_METADATA_NAMES = frozenset(("metadata.google.internal", "instance-data", "metadata"))
-
-
 def is_private_name(host: str) -> bool:
     """Whether a name is one of an inner network: a single label, or under a suffix of that kind."""
     return "." not in host or host.endswith(_PRIVATE_SUFFIXES)
 
 
-def _inside(reason: str, address: str) -> Finding:
-    code = "metadata-service" if address in _METADATA else "private-address"
-    return forbidden(reason, code=code)
+def _inside(reason: str, host: str) -> Finding:
+    return forbidden(reason, code=inner_code(host))
 
 
 def _by_literal(spelled: str, address: str) -> Finding | None:
@@ -58,8 +45,7 @@ def _refused(spelled: str, host: str, resolved: tuple[str, ...] | None) -> Findi
     if address is not None:
         return _by_literal(spelled, address)
     if is_private_name(host):
-        code = "metadata-service" if host in _METADATA_NAMES else "private-address"
-        return forbidden(f"{host} is a name of an inner network", code=code)
+        return _inside(f"{host} is a name of an inner network", host)
     if resolved is None:
         return None
     if not resolved:

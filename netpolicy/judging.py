@@ -43,8 +43,8 @@ def judge(call: Call, form: PathForm, world: World) -> Finding:
 
 def _disguised(host: str) -> Finding | None:
     if known := imitates(host, shipped().exact):
-        return unknown(f"{host} looks like {known}", code="host-imitates")
-    return unknown(f"{host} mixes scripts in a name", code="host-imitates") if mixes_scripts(host) else None
+        return unknown(f"{host} looks like {known}", code="host-disguised")
+    return unknown(f"{host} mixes scripts in a name", code="host-disguised") if mixes_scripts(host) else None
 
 
 def _readings(call: Call, form: PathForm, world: World) -> Iterator[Finding]:
@@ -156,4 +156,4 @@ def _upgrade(call: Call, upgrade: str, world: World) -> Finding:
     preset = preset_of(call.host)
     if upgrade == "websocket" and preset is not None and call.secure and preset.socket(call, world.providers):
         return Finding(effect=Effect.MODEL, code="model-socket", reason="the provider's own channel")
-    return unknown(f"upgrades to {upgrade[:40]}", code="upgrade")
+    return unknown(f"upgrades to {upgrade[:40]}", code="no-wire")

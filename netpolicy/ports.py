@@ -75,8 +75,8 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     """An attempt that went nowhere. `reason` is kebab-case.
 
     `no-listener`: a first packet to a port that leads nowhere; `not-http`: bytes that are neither TLS nor
-    HTTP; `not-public`: a name or address that is never dialled; `too-many-connections`; `too-many-names`;
-    `slow-body`: a request body that took too long.
+    HTTP; `private-address`: a name or address that is never dialled; `too-many-connections`;
+    `too-many-names`; `slow-body`: a request body that took too long.
     """
 
     protocol: str  # "tcp" or "udp"

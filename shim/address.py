@@ -5,10 +5,11 @@ import re
 import unicodedata
 from urllib.parse import unquote
 
+from sekisho.core.inner import METADATA, inner_code
 from shim.text import HOLE
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):/{1,3}")
-_METADATA = frozenset(("metadata", "metadata.google.internal", "instance-data", "host.docker.internal"))
+_INNER_NAMES = METADATA | {"host.docker.internal"}
 
 
 def normalised(host: str) -> str:
@@ -67,11 +68,13 @@ def is_uncertain_host(host: str) -> bool:
     return HOLE in name or not name or name in ("localhost.", "localhost.localdomain", "ip6-localhost")
 
 
-def is_inner_host(host: str) -> bool:
-    """True for metadata services and addresses that are not public."""
+def inner(host: str) -> str | None:
+    """The code for metadata services and addresses that are not public; None for all others."""
     name = normalised(_without_port(host)).rstrip(".")
     address = numeric(name)
-    return name in _METADATA or (address is not None and not address.is_global)
+    if address is not None:
+        return None if address.is_global else inner_code(str(address))
+    return inner_code(name) if name in _INNER_NAMES else None
 
 
 def _without_port(host: str) -> str:

@@ -53,16 +53,16 @@ class Resolver:
         try:
             literal = parse_literal(name)
         except ValueError as error:
-            raise NotDialled("not-public", str(error)) from None
+            raise NotDialled("private-address", str(error)) from None
         if literal is not None:
             if not is_public(literal):
-                raise NotDialled("not-public", f"{host} is not an address of the public internet")
+                raise NotDialled("private-address", f"{host} is not an address of the public internet")
             return [(literal, port)]
         if is_local_name(name):
-            raise NotDialled("not-public", f"{host} means this machine, which is never dialled from outside")
+            raise NotDialled("private-address", f"{host} means this machine, which is never dialled")
         found = [ip for ip in await self._lookup(name) if is_public(ip)]
         if not found:
-            raise NotDialled("not-public", f"{host} leads to no address of the public internet")
+            raise NotDialled("private-address", f"{host} leads to no address of the public internet")
         return [(ip, port) for ip in found[:_MOST_TRIED]]
 
 

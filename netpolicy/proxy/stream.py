@@ -123,7 +123,7 @@ class GatedStream(RespondingStream):
             yield from self._answer(response_of(gate_broken(exchange.request)), complete)
         elif upgrades.is_foreign(self.flow.request):
             why = "only WebSocket upgrades can be passed on"
-            yield from self._answer(self._reply(refusal("upgrade-refused", why)), complete)
+            yield from self._answer(self._reply(refusal("no-wire", why)), complete)
         elif complete:
             self.server_state = self.state_wait_for_response_headers
             self.client_state = self.state_await_end
@@ -212,7 +212,7 @@ class GatedStream(RespondingStream):
             yield from self._answer(self._reply(gate_broken(self.exchange.request)), True)
         elif upgrades.is_foreign(self.flow.request):
             why = "only WebSocket upgrades can be passed on"
-            yield from self._answer(self._reply(refusal("upgrade-refused", why)), True)
+            yield from self._answer(self._reply(refusal("no-wire", why)), True)
         else:
             self.server_state = self.state_wait_for_response_headers
             yield from self._forward_spool()

@@ -116,13 +116,6 @@ TEXTS: dict[str, Text] = {
     "dry-run-missing": Text(
         "no successful dry run exists for this very tree", "run the tool's dry run first, then call it again"
     ),
-    "target-unknown": Text(
-        "an earlier act on this target was cut off and nobody knows how it ended",
-        "leave this target alone until a person has looked",
-    ),
-    "policy-untrusted": Text(
-        "the policy is not trusted as it stands", "a person reads it and runs `sekisho policy trust`"
-    ),
     "too-much-held": Text(
         "too much of this session waits for a person already",
         "go on with other work; what is held is kept, and a decision makes room",
@@ -133,4 +126,38 @@ TEXTS: dict[str, Text] = {
         "ask it directly, without the proxy (NO_PROXY covers localhost, 127.0.0.1 and ::1)",
     ),
     "gate-broken": BROKEN,
+    "forbidden": DENIED,
+    "host-disguised": Text(
+        "the host is spelled so that it passes for another", "name the host in its plain spelling"
+    ),
+    "host-unresolved": Text(
+        "its name does not resolve", "look at the name; a person can pin it under [network] resolve"
+    ),
+    "not-in-place": Text(
+        "in place, the settings of the repository are the person's",
+        "leave it to a person, and go on with other work",
+    ),
+    "signed-request": Text(
+        "it is signed for this moment, so it cannot be kept and sent later",
+        "leave it prepared; a person can start the session with `sekisho run --wait 10m` and approve it "
+        "while the call waits",
+    ),
+    "advertisement-unreadable": Text(
+        "what the remote said of its refs could not be read", "ask again later, or fetch from another remote"
+    ),
+    "row-unreadable": Text("the row is no request and no command", "mend the row as its reason says"),
+    "hold-denied": Text("a person said no", "do not ask again; the reason says what is wanted instead"),
+    "hold-expired": Text("nobody decided in time", "ask again if it is still wanted: it is held anew"),
+    "hold-superseded": Text("a later request took its place", "wait for the later one"),
+    "hold-void": Text(
+        "what was approved is no longer what would be sent",
+        "take in what has changed (for a push: fetch and rebase or merge), then ask again: it is held anew",
+    ),
+    "hold-done": Text("it was sent once already", "do not send it again"),
+    "hold-failed": Text(
+        "it was approved and sent, and had no effect", "look at the reason, mend it, then ask again"
+    ),
+    "hold-unknown": Text(
+        "it was cut off and nobody knows how it ended", "leave its target alone until a person has looked"
+    ),
 }

@@ -113,19 +113,17 @@ def _decision(action: Action, report: Report) -> Decision:
         gate=opinion.gate,
         code=opinion.code,
         reason=opinion.reason,
-        instead=opinion.instead or _instead(opinion, action),
+        instead=opinion.instead or _instead(opinion),
         action=action,
         rules=action.rules,
         rates=report.rates,
     )
 
 
-def _instead(opinion: Opinion, action: Action) -> str:
+def _instead(opinion: Opinion) -> str:
     if opinion.gate in (Gate.NONE, Gate.AUTO):
         return ""
-    if text := TEXTS.get(opinion.code) or TEXTS.get(_standard_code(action)):
-        return text.instead
-    return (DENIED if opinion.gate is Gate.NEVER else HELD).instead
+    return TEXTS.get(opinion.code, DENIED if opinion.gate is Gate.NEVER else HELD).instead
 
 
 def _base(action: Action, steps: Sequence[Classified], policy: Policy, context: Context) -> Report:
@@ -139,8 +137,7 @@ def _base(action: Action, steps: Sequence[Classified], policy: Policy, context: 
     gate = gate_of(action, auto_external=auto, checkpointed=context.checkpointed)
     if gate is Gate.HUMAN and _opened_command(action, opened=steps[-1].auto):
         gate = Gate.AUTO
-    code = action.code or (_standard_code(action) if gate in (Gate.HUMAN, Gate.NEVER) else action.effect)
-    return Report(opinions=(Opinion(gate=gate, code=code, reason=_reason(action, gate)),))
+    return Report(opinions=(Opinion(gate=gate, code=_code(action, gate), reason=_reason(action, gate)),))
 
 
 def _opened_command(action: Action, *, opened: bool) -> bool:
@@ -149,8 +146,15 @@ def _opened_command(action: Action, *, opened: bool) -> bool:
     return opened and vouched and not action.sensitive and not never_auto(action.answers)
 
 
+def _code(action: Action, gate: Gate) -> str:
+    """A stopped act has a code of `texts`, so that one reason has one code whatever observed the act."""
+    if gate in (Gate.NONE, Gate.AUTO):
+        return action.code or action.effect
+    return action.code if action.code in TEXTS else _standard_code(action)
+
+
 def _standard_code(action: Action) -> str:
-    """The code of what made an act wait, where the observer gave none."""
+    """The code of what made an act wait, where the observer gave none that is a reason to stop."""
     if action.effect is Effect.FORBIDDEN:
         return "forbidden"
     if action.answers.stakes is not Stakes.NONE:
@@ -161,8 +165,10 @@ def _standard_code(action: Action) -> str:
         return "production"
     if action.verb == "git.push":
         return "held-push"
+    # Which credentials a command finds nobody knows; its answers only assume the worst.
+    credential = never_auto(action.answers) and not classify.spoken_of(action).argv
     return {Effect.UNKNOWN: "unknown-effect", Effect.DESTRUCTIVE: "destructive"}.get(
-        action.effect, "write-credential" if never_auto(action.answers) else "held-write"
+        action.effect, "write-credential" if credential else "held-write"
     )
 
 

@@ -19,9 +19,7 @@ def ssh(call: Call) -> str | None:
     elif parsed.last("-O") in ("check",):
         call.does(Effect.READ, call.name, "asks a running connection")
     else:
-        call.does(
-            Effect.EXTERNAL, (parsed.words or [HOLE])[0], "a shell on another machine", code="remote-shell"
-        )
+        call.does(Effect.EXTERNAL, (parsed.words or [HOLE])[0], "a shell on another machine", code="no-wire")
     for option in parsed.all("-o"):
         if match := re.match(r"(?i)\s*(proxycommand|localcommand|knownhostscommand)\s*[= ]\s*(.*)", option):
             call.shell(match[2], name="ssh")
@@ -71,7 +69,7 @@ def socket_tool(call: Call) -> str | None:
         call.does(Effect.LOCAL, parsed.words[0], "talks to this machine")
     else:
         target = " ".join(parsed.words) or call.name
-        call.does(Effect.EXTERNAL, target, "sends bytes to another machine", code="raw-socket")
+        call.does(Effect.EXTERNAL, target, "sends bytes to another machine", code="no-wire")
     return HOLE
 
 
@@ -91,7 +89,7 @@ def socat(call: Call) -> str | None:
             local = is_loopback_host(host)
             effect = Effect.LOCAL if local else Effect.EXTERNAL
             reason = "talks to this machine" if local else "sends bytes to another machine"
-            call.does(effect, match[2], reason, code="" if local else "raw-socket")
+            call.does(effect, match[2], reason, code="" if local else "no-wire")
         elif "listen" in kind or kind in (
             "-",
             "stdio",
@@ -127,9 +125,7 @@ def tls_client(call: Call) -> str | None:
         silent = call.stdin == ""
         local = is_loopback_host(place)
         effect = Effect.LOCAL if local else (Effect.READ if silent else Effect.EXTERNAL)
-        call.does(
-            effect, place, "a TLS connection that carries its input", code="" if local else "raw-socket"
-        )
+        call.does(effect, place, "a TLS connection that carries its input", code="" if local else "no-wire")
         return HOLE
     call.does(Effect.READ, f"openssl {verb}", "computes")
     for path in parsed.all("-out", "-keyout"):

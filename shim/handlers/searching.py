@@ -145,7 +145,7 @@ def parallel(call: Call) -> str | None:
         call.does(Effect.READ, "parallel", "prints help")
         return None
     if parsed.has("-S", "--sshlogin", "--sshloginfile", "--slf"):
-        call.does(Effect.EXTERNAL, "parallel", "runs on other machines", code="remote-shell")
+        call.does(Effect.EXTERNAL, "parallel", "runs on other machines", code="no-wire")
     marks = [at for at, word in enumerate(parsed.words) if word.startswith(":::")]
     command = parsed.words[: marks[0]] if marks else parsed.words
     items = (

@@ -102,7 +102,10 @@ def privileged(call: Call) -> None:
     """sudo and its like: outside a sandbox they are forbidden, inside they change nothing."""
     if call.context.place is Place.HOST:
         call.does(
-            Effect.FORBIDDEN, call.name, "runs with more rights than the session has", code="privileged"
+            Effect.FORBIDDEN,
+            call.name,
+            "runs with more rights than the session has",
+            code="privileged-command",
         )
 
 

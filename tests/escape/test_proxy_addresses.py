@@ -55,7 +55,7 @@ def test_spelling_of_a_private_address_is_not_dialled(host: str) -> None:
 
     with pytest.raises(NotDialled) as refusal:
         asyncio.run(Resolver(lookup=never).addresses(host, 443))
-    assert refusal.value.code == "not-public"
+    assert refusal.value.code == "private-address"
 
 
 @pytest.mark.parametrize("address", [*PRIVATE[9:18], "127.0.0.1", "::1", "::ffff:10.0.0.1"])
@@ -114,8 +114,8 @@ def test_servers_of_the_machine_see_no_packet(tmp_path: Path, host: str) -> None
 
     status, head, dialled = asyncio.run(main())
     assert (status, dialled) == (403, 0)
-    assert b"not-public" in head
-    assert [it.reason for it in gate.attempts] == ["not-public"]
+    assert b"private-address" in head
+    assert [it.reason for it in gate.attempts] == ["private-address"]
     assert [status for _, status, _ in gate.ended] == [None]
 
 

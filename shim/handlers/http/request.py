@@ -3,7 +3,7 @@
 import re
 
 from sekisho.core.action import Effect
-from shim.address import authority, is_inner_host, is_loopback_host, is_uncertain_host
+from shim.address import authority, inner, is_loopback_host, is_uncertain_host
 from shim.call import Call
 from shim.text import HOLE, known
 
@@ -25,10 +25,8 @@ def request(call: Call, method: str, url: str, *, elsewhere: str = "") -> None:
         call.does(effect, url, "the host cannot be told", code="dynamic-target", verb=verb)
     elif is_loopback_host(host) and not _ambiguous(url):
         call.does(Effect.LOCAL, url, "talks to this machine", verb=verb)
-    elif reads and is_inner_host(host):
-        call.does(
-            Effect.FORBIDDEN, url, "reads from an address that is not public", code="inner-address", verb=verb
-        )
+    elif reads and (code := inner(host)) is not None:
+        call.does(Effect.FORBIDDEN, url, "reads from an address that is not public", code=code, verb=verb)
     elif reads:
         call.does(Effect.READ, url, "reads from the network", verb=verb, inspected=True)
     else:

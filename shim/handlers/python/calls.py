@@ -207,7 +207,7 @@ class _Calls(Names):
         first = self._text(node, 0, "host")
         if "()" not in name:
             if not is_loopback_host(first):
-                self.call.does(Effect.EXTERNAL, first, f"{name} talks to another machine", code="raw-socket")
+                self.call.does(Effect.EXTERNAL, first, f"{name} talks to another machine", code="no-wire")
         elif method in (
             "sendmail",
             "send_message",
@@ -229,5 +229,5 @@ class _Calls(Names):
                 Effect.EXTERNAL,
                 host if isinstance(host, str) else name,
                 "talks to another machine",
-                code="raw-socket",
+                code="no-wire",
             )

@@ -39,7 +39,7 @@ def rule(**fields: Any) -> World:
         ("GET http://0x7f000001/", "private-address"),
         ("GET http://metadata.google.internal/", "metadata-service"),
         ("GET http://router/", "private-address"),
-        ("GET ftp://api.example/", "scheme"),
+        ("GET ftp://api.example/", "no-wire"),
         ("GET https://api.example/a b", "malformed-request"),
         ("G@T https://api.example/", "malformed-request"),
     ],
