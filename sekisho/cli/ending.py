@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import TextIO
 
+from sekisho.cli import notfound
 from sekisho.cli.results import beside
 from sekisho.core.display import one_line
 from sekisho.core.lifecycle import State
@@ -45,6 +46,8 @@ def lines(ended: Ended) -> list[str]:
     said = [f"sekisho: session {handoff.session} ended with status {ended.status}"]
     if handoff.ended_because != ORDINARY:
         said.append(f"  why: {one_line(handoff.ended_because)}")
+    elif ended.status == notfound.STATUS:
+        said += notfound.lines(ended.folder, handoff.argv, Path(handoff.project), Path(handoff.work))
     said += [f"  held {act.id}: {one_line(act.operation)} {one_line(act.target)}" for act in handoff.held]
     if handoff.held:
         said.append("  decide: sekisho approvals show ID")

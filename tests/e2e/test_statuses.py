@@ -34,6 +34,13 @@ def test_the_status_is_that_of_the_command(world: World, argv: list[str], status
     assert "Traceback" not in session.err
 
 
+def test_a_command_that_is_not_there_is_said_with_the_reason_and_what_next(world: World) -> None:
+    said = world.run(["no-such-command-anywhere"]).err
+    assert "no-such-command-anywhere was not found inside: it is not on your PATH" in said
+    assert "next: install it" in said
+    assert "not found inside" not in world.run("no-such-command-anywhere").err
+
+
 def test_output_and_input_pass_as_they_are(world: World) -> None:
     """Bytes, not text: what the command writes is what comes out, with nothing of ours in between."""
     done = subprocess.run(
