@@ -81,6 +81,10 @@ class _InPlaceCollection(Collection):
             self.notes.append(f"what was staged at the end could not be read: {error.stderr[:200]}")
             return None
 
+    def _left(self, start: Box, shot: Snapshot) -> tuple[str, ...]:
+        """Nothing: what lies in a submodule lies in the person's own."""
+        return ()
+
     def _describe(self, box: Box, taken: dict[str, str], chosen: Chosen, shot: Snapshot) -> Results:
         repositories = self._repositories()
         results = super()._describe(box, {k: v for k, v in taken.items() if k != STAGED}, chosen, shot)

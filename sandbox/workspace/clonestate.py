@@ -24,14 +24,8 @@ def clear_stale_locks(workspace: Workspace) -> tuple[str, ...]:
 
 def fill_view(workspace: Workspace, view: Path) -> tuple[str, ...]:
     """Give a repository of ours the clone's HEAD and refs, without its configuration. Notes."""
-    clone = Path(workspace.clone)
-    shutil.rmtree(view / "refs")
-    (view / "refs").symlink_to(clone / ".git/refs")
-    with suppress(OSError):
-        packed = read_file(clone, b".git/packed-refs", limit=_PACKED)
-        (view / "packed-refs").write_bytes(plain_packed_refs(packed))
     try:
-        (view / "HEAD").write_bytes(read_file(clone, b".git/HEAD", limit=SMALL))
+        show_refs(Path(workspace.clone), b".git", view)
     except OSError:
         note = "HEAD of the session cannot be read; the branch at its start counts"
         (view / "HEAD").write_bytes(os.fsencode(f"ref: {workspace.branch or 'refs/heads/main'}\n"))
@@ -39,10 +33,21 @@ def fill_view(workspace: Workspace, view: Path) -> tuple[str, ...]:
     return ()
 
 
-def shallow_commits(workspace: Workspace) -> bytes:
-    """The clone's file of commits whose parents are missing, without rows that are none."""
+def show_refs(clone: Path, git_folder: bytes, view: Path) -> None:
+    """As `fill_view`, for any git folder beneath the clone. Raises OSError where its HEAD cannot be read."""
+    shutil.rmtree(view / "refs")
+    (view / "refs").symlink_to(clone / os.fsdecode(git_folder) / "refs")
     with suppress(OSError):
-        content = read_file(Path(workspace.clone), b".git/shallow", limit=SMALL)
+        packed = read_file(clone, git_folder + b"/packed-refs", limit=_PACKED)
+        (view / "packed-refs").write_bytes(plain_packed_refs(packed))
+    (view / "HEAD").write_bytes(read_file(clone, git_folder + b"/HEAD", limit=SMALL))
+
+
+def shallow_commits(workspace: Workspace, git_folder: bytes = b".git") -> bytes:
+    """The clone's file of commits whose parents are missing, or that of a git folder beneath it, without rows
+    that are none."""
+    with suppress(OSError):
+        content = read_file(Path(workspace.clone), git_folder + b"/shallow", limit=SMALL)
         rows = [row for row in content.split(b"\n") if is_oid(row.decode("ascii", "replace"))]
         return b"".join(row + b"\n" for row in rows)
     return b""

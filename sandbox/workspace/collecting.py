@@ -26,6 +26,7 @@ from sandbox.workspace.model import Results, Workspace, WorkspaceError
 from sandbox.workspace.ownfiles import made
 from sandbox.workspace.provenance import RECORD, keep
 from sandbox.workspace.snapshot import Snapshot, snapshot
+from sandbox.workspace.submodule_work import left_behind
 
 # Ours, and a stash: its commits are how git keeps edits, nobody's work in steps.
 _NO_HISTORY = ("tree", "base", "stash")
@@ -95,7 +96,12 @@ class Collection:
                 inbox, "second", {"tree": shot.commit or ""}, self._lean("again", within=False)
             )
         self._hand_over(box.at(inbox), taken)
-        return self._describe(box.at(inbox), taken, chosen, shot)
+        results = self._describe(box.at(inbox), taken, chosen, shot)
+        return msgspec.structs.replace(results, left=self._left(box.at(inbox), shot))
+
+    def _left(self, start: Box, shot: Snapshot) -> tuple[str, ...]:
+        """Work that stays in the clone. `start` asks a repository with the person's objects."""
+        return left_behind(start, self._box(self.scratch / "submodule"), self.workspace, shot.submodules)
 
     def _refs(self, box: Box) -> tuple[str | None, Chosen]:
         """The agent's HEAD and its refs, read through a repository with our configuration."""

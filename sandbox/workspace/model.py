@@ -102,8 +102,8 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
     `refs` maps the names below that prefix to object ids; `moved` are the agent's own names of
     branches and tags made or moved; `deleted` those it removed. `leftovers` says that the tree holds
     uncommitted work. `changed` are raw paths between base and tree, `hooklike` those of them that run
-    code when somebody works there, `nested` repositories whose content was not taken, `takeover` what became
-    of a person's own refs, in place.
+    code when somebody works there, `nested` repositories whose content was not taken, `left` what stays in
+    submodules of the clone, in sentences, `takeover` what became of a person's own refs, in place.
     """
 
     session: str
@@ -116,6 +116,7 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
     changed: tuple[bytes, ...] = ()
     hooklike: tuple[bytes, ...] = ()
     nested: tuple[bytes, ...] = ()
+    left: tuple[str, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     notes: tuple[str, ...] = ()
     takeover: tuple[str, ...] = ()

@@ -14,7 +14,7 @@ from sandbox.workspace.boxed import Box
 from sandbox.workspace.carry import without_secrets
 from sandbox.workspace.git import GitError, lines, text
 from sandbox.workspace.model import Skipped, Workspace
-from sandbox.workspace.submodules import lost_files
+from sandbox.workspace.submodules import gitlinks, lost_files, paths_in
 
 MOST_BYTES = 2 << 30  # of changed files in one snapshot
 _TAKE = ("update-index", "--add", "--remove", "--replace", "-z", "--stdin")
@@ -23,12 +23,14 @@ _SINGLY = 500  # files that are tried one by one when all together fail
 
 
 class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
-    """`commit` holds the tree (None: nothing at all); `leftovers`: it is one more than the agent made."""
+    """`commit` holds the tree (None: nothing at all); `leftovers`: it is one more than the agent made.
+    `submodules` are those of the commit and of the agent's index."""
 
     commit: str | None
     leftovers: bool = False
     skipped: tuple[Skipped, ...] = ()
     nested: tuple[bytes, ...] = ()
+    submodules: tuple[bytes, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -45,7 +47,10 @@ def snapshot(
     # Objects in a read-only alternate cannot be freshened: without this, git writes every blob again.
     box.tries("update-index", "-q", "--refresh", "--ignore-submodules")
     changed = lines(box.git("diff-files", "-z", "--name-only", "--ignore-submodules=all"))
-    untracked = lines(box.git("ls-files", "-z", "--others", "--exclude-standard")) + _staged(workspace, box)
+    untracked = lines(box.git("ls-files", "-z", "--others", "--exclude-standard"))
+    ours, theirs = _indexes(workspace, box)
+    untracked += _staged(workspace, ours, theirs)
+    links = tuple(dict.fromkeys(gitlinks(ours) + gitlinks(theirs)))
     nested = tuple(path for path in untracked if path.endswith(b"/"))
     paths = dict.fromkeys(p for p in changed + untracked if not p.endswith(b"/"))
     paths = _without_hidden(workspace, paths)
@@ -53,7 +58,7 @@ def snapshot(
     kept, skipped = without_secrets(Path(workspace.clone), [path for path in paths if path not in left])
     skipped += [Skipped(path=path, reason="refused by git's own check") for path in left]
     kept, too_much = _within(workspace, kept)
-    notes = _take(box, kept) + lost_files(box)
+    notes = _take(box, kept) + lost_files(box, links)
     tree = text(box.git("write-tree"))
     old = box.tries("rev-parse", "--verify", "--quiet", f"{parent}^{{tree}}") if parent else None
     commit, leftovers = parent, bool(kept) and (old is None or text(old) != tree)
@@ -64,6 +69,7 @@ def snapshot(
         leftovers=leftovers,
         skipped=tuple(skipped + too_much),
         nested=nested,
+        submodules=links,
         notes=notes,
     )
 
@@ -81,13 +87,18 @@ def _read_first(box: Box, parents: Sequence[str | None]) -> str | None:
     return None
 
 
-def _staged(workspace: Workspace, box: Box) -> list[bytes]:
-    """What the agent had added by force although it is ignored: in its index, but not in the commit."""
+def _indexes(workspace: Workspace, box: Box) -> tuple[bytes, bytes]:
+    """The rows of the index of the commit, and of the agent's: git-ls-files(1), `--stage`."""
     index = os.path.join(workspace.clone, ".git", "index")
-    theirs = box.tries("ls-files", "-z", "--cached", env={"GIT_INDEX_FILE": index})
-    known = set(lines(box.git("ls-files", "-z", "--cached")))
+    listing = ("ls-files", "-z", "--stage")
+    return box.git(*listing), box.tries(*listing, env={"GIT_INDEX_FILE": index}) or b""
+
+
+def _staged(workspace: Workspace, ours: bytes, theirs: bytes) -> list[bytes]:
+    """What the agent had added by force although it is ignored: in its index, but not in the commit."""
+    known = set(paths_in(ours))
     top = os.fsencode(workspace.clone)
-    new = [path for path in lines(theirs or b"") if path not in known]
+    new = [path for path in paths_in(theirs) if path not in known]
     return [path for path in new if os.path.lexists(os.path.join(top, path))]
 
 

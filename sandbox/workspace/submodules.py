@@ -15,18 +15,23 @@ def gitlinks(staged: bytes) -> list[bytes]:
     return [row.partition(b"\t")[2] for row in lines(staged) if row.startswith(_MODE)]
 
 
+def paths_in(staged: bytes) -> list[bytes]:
+    """All paths in such an output, once for each stage."""
+    return [row.partition(b"\t")[2] for row in lines(staged)]
+
+
 def named(paths: Sequence[bytes]) -> str:
     """Some paths for a sentence."""
     more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
     return ", ".join(path.decode("utf-8", "backslashreplace") for path in paths[:_NAMED]) + more
 
 
-def lost_files(box: Box) -> tuple[str, ...]:
-    """Notes on files that git passes over since the index of `box` has a submodule in their folder.
+def lost_files(box: Box, links: Sequence[bytes]) -> tuple[str, ...]:
+    """Notes on files that git passes over since an index has one of the submodules `links` in their folder.
 
     Where the submodule has a repository of its own they are not lost by being passed over.
     """
-    paths = gitlinks(box.tries("ls-files", "-z", "--stage") or b"")[:_ASKED]
+    paths = links[:_ASKED]
     if not paths:
         return ()
     # Without an index nothing there is known as a submodule. A repository is listed with a slash at its end.

@@ -56,6 +56,7 @@ def lines(ended: Ended) -> list[str]:
     said += [f"  gate broken: {one_line(note)}" for note in handoff.gate_broken[:5]]
     said += _cut([f"  {one_line(row)}" for row in handoff.takeover])
     said += _cut([f"  made a repository in the tree: {one_line(path)}" for path in handoff.repositories])
+    said += _cut([f"  left in the clone: {one_line(row)}" for row in handoff.left])
     if handoff.changed_files or handoff.commits:
         commits = counted(len(handoff.commits), "commit")
         said.append(f"  {commits}, {counted(len(handoff.changed_files), 'changed file')}")

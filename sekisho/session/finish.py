@@ -121,6 +121,7 @@ def _handoff(
         gate_broken=notes.read(folder.path),
         takeover=results.takeover,
         repositories=tuple(map(_text, results.nested)),
+        left=results.left,
         checkpoints=_checkpoints(folder),
         remarks=_remarks(results),
         notes=_letters(folder),

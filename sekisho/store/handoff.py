@@ -99,8 +99,9 @@ class Handoff(msgspec.Struct, frozen=True, kw_only=True):
     `ended_because` is a sentence; `changed_files` are paths in the project; `hook_files` those that
     would run on their own (hooks, CI, policy); `tests` the last run of each test command;
     `gate_broken` says when and why the outside was closed; `takeover` what became of HEAD and branches in
-    place; `repositories` are those made in the tree; `checkpoints` what `sessions restore` brings back;
-    `remarks` are the program's own words, `notes` the agent's.
+    place; `repositories` are those made in the tree; `left` says what stays in submodules of the clone;
+    `checkpoints` what `sessions restore` brings back; `remarks` are the program's own words, `notes` the
+    agent's.
     """
 
     session: str
@@ -123,6 +124,7 @@ class Handoff(msgspec.Struct, frozen=True, kw_only=True):
     tests: tuple[TestRun, ...] = ()
     takeover: tuple[str, ...] = ()
     repositories: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
     checkpoints: tuple[Kept, ...] = ()
     remarks: tuple[str, ...] = ()
     notes: str = ""

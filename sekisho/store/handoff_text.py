@@ -26,6 +26,7 @@ def render_markdown(handoff: Handoff) -> str:
         _listed("Decided", (_decided(hold) for hold in handoff.decided)),
         _listed("Changed files that would run on their own", (span(name(f)) for f in handoff.hook_files)),
         _listed("Repositories that it made in the tree", map(_repository, handoff.repositories)),
+        _listed("Left in the session's clone", map(span, handoff.left)),
         _listed("Remarks", map(span, handoff.remarks)),
         _quoted("Notes of the agent", handoff.notes),
     )

@@ -330,3 +330,33 @@ def test_results_with_attributes_run_nothing_when_applied(scene: Scene) -> None:
     assert apply(scene.person.top, "s1", Branch(name="agent")).done
     assert apply(scene.person.top, "s1", Merge()).done
     assert not scene.marker.exists()
+
+
+def test_a_submodule_with_settings_of_the_agent_is_looked_into_and_runs_nothing(scene: Scene) -> None:
+    program = str(scene.agent.program(scene.marker))
+    inner = Person.with_repository(scene.agent.top / "lib")
+    scene.agent.commit("embed it")
+    for key in ("core.fsmonitor", "filter.evil.clean", "filter.evil.process", "diff.external", "core.pager"):
+        inner.git("config", key, program)
+    inner.git("config", "core.worktree", "/")
+    scene.agent.write("lib/.gitattributes", "* filter=evil diff=evil\n")
+    (scene.agent.top / "lib/.git/hooks/post-index-change").symlink_to(program)
+    scene.collect_safely()
+    assert "uncommitted changes of .gitattributes;" in scene.results.left[0]
+
+
+@pytest.mark.parametrize("linked", ["HEAD", "objects", "refs", "packed-refs", "info"])
+def test_links_in_a_submodule_show_nothing_of_the_person_s(scene: Scene, tmp_path: Path, linked: str) -> None:
+    secret = Person.with_repository(tmp_path / "secret")
+    secret.write("s.txt", "s\n")
+    oid = secret.commit("known to the person alone")
+    secret.git("pack-refs", "--all")
+    Person.with_repository(scene.agent.top / "lib")
+    scene.agent.commit("embed it")
+    there = scene.agent.top / "lib/.git" / linked
+    if there.exists():
+        there.rename(there.with_name("moved"))
+    there.symlink_to(secret.top / ".git" / linked)
+    scene.collect_safely()
+    assert all(oid not in told for told in scene.results.left)
+    assert not any(oid in value for value in scene.results.refs.values())

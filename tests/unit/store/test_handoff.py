@@ -86,6 +86,7 @@ def full(text: str) -> Handoff:
         gate_broken=(text,),
         takeover=(text,),
         repositories=(text,),
+        left=(text,),
         checkpoints=(Kept(number=1, time=0.0, label=text),),
         remarks=(text,),
         decided=(

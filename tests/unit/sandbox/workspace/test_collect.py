@@ -79,16 +79,87 @@ def test_files_in_an_uninitialised_submodule_are_told(begin: Begin) -> None:
 
 
 @pytest.mark.usefixtures("with_submodules")
-def test_an_initialised_or_a_replaced_submodule_is_not_told(begin: Begin) -> None:
+def test_an_initialised_and_a_replaced_submodule_lose_nothing(begin: Begin) -> None:
     workspace, agent = begin()
-    agent.git("-c", "protocol.file.allow=always", "submodule", "update", "-q", "--init", "lib")
-    agent.write("lib/new.txt", "x\n")
+    initialise(agent, "lib")
     agent.git("rm", "-q", "--cached", "deep/[x] other")
     agent.write("deep/[x] other/mine.txt", "x\n")
     agent.commit("take it over")
     results = collect(workspace)
-    assert results.notes == ()
+    assert (results.notes, results.left) == ((), ())
     assert b"deep/[x] other/mine.txt" in results.changed
+
+
+def initialise(agent: Agent, *paths: str) -> None:
+    agent.git("-c", "protocol.file.allow=always", "submodule", "update", "-q", "--init", *paths)
+
+
+def as_agent(agent: Agent, *words: str) -> None:
+    agent.git("-c", "user.name=agent", "-c", "user.email=a@example.com", *words, cwd=agent.top / "lib")
+
+
+@pytest.mark.usefixtures("with_submodules")
+def test_commits_and_edits_in_an_initialised_submodule_are_told(begin: Begin) -> None:
+    workspace, agent = begin()
+    initialise(agent)
+    agent.write("deep/[x] other/a.txt", "edited\n")
+    agent.write("deep/[x] other/new.txt", "new\n")
+    agent.write("lib/ignored.log", "x\n")
+    as_agent(agent, "commit", "-q", "--allow-empty", "-m", "on no branch")
+    as_agent(agent, "checkout", "-q", "-b", "work", "HEAD^")
+    as_agent(agent, "commit", "-q", "--allow-empty", "-m", "on a branch")
+    as_agent(agent, "commit", "-q", "--allow-empty", "-m", "and one more")
+    agent.git("commit", "-q", "-a", "-m", "record it")
+    results = collect(workspace)
+    other, clone = "deep/[x] other", workspace.clone
+    assert results.left == (
+        f"{other}, a submodule: uncommitted changes of a.txt, new.txt; not carried out, in {clone}/{other}",
+        f"lib, a submodule: 2 commits of its own; not carried out, in {clone}/lib",
+    )
+    assert (results.notes, results.changed) == ((), (b"lib",))
+
+
+@pytest.mark.usefixtures("with_submodules")
+def test_a_submodule_that_stands_on_another_commit_of_its_remote_lost_nothing(begin: Begin) -> None:
+    workspace, agent = begin()
+    initialise(agent, "lib")
+    as_agent(agent, "checkout", "-q", "HEAD^")
+    agent.git("commit", "-q", "-a", "-m", "record it")
+    assert collect(workspace).left == ()
+
+
+def test_work_in_a_submodule_of_a_submodule_is_told(tmp_path: Path, person: Person, begin: Begin) -> None:
+    allow = ("-c", "protocol.file.allow=always", "submodule")
+    middle, inner = (Person.with_repository(tmp_path / name) for name in ("middle", "inner"))
+    middle.git(*allow, "add", "-q", str(inner.top), "deep")
+    middle.commit("has one")
+    person.git(*allow, "add", "-q", str(middle.top), "lib")
+    person.commit("has one that has one")
+    workspace, agent = begin()
+    agent.git(*allow, "update", "-q", "--init", "--recursive")
+    agent.write("lib/deep/new.txt", "x\n")
+    (told,) = collect(workspace).left
+    where = f"{workspace.clone}/lib/deep"
+    assert told == f"lib/deep, a submodule: uncommitted changes of new.txt; not carried out, in {where}"
+
+
+def test_a_repository_that_the_agent_committed_as_a_submodule_is_told(begin: Begin) -> None:
+    workspace, agent = begin()
+    Person.with_repository(agent.top / "lib")
+    agent.commit("embed it")
+    (told,) = collect(workspace).left
+    assert told.startswith("lib, a submodule: 1 commit of its own;")
+
+
+@pytest.mark.usefixtures("with_submodules")
+@pytest.mark.parametrize("pointer", ["gitdir: ../../elsewhere", "gitdir: /etc", "nothing", "gitdir: ../src"])
+def test_a_submodule_that_cannot_be_read_is_told(begin: Begin, pointer: str) -> None:
+    workspace, agent = begin()
+    initialise(agent, "lib")
+    agent.write("lib/.git", pointer)
+    (told,) = collect(workspace).left
+    assert told.startswith("lib, a submodule: what it holds could not be read (")
+    assert told.endswith(f"; not carried out, in {workspace.clone}/lib")
 
 
 def test_nothing_done_is_nothing_left_over(person: Person, begin: Begin) -> None:
