@@ -31,7 +31,9 @@ from sekisho.core.refusal import of_decision, standard
 from sekisho.core.verdict import Decision, Verdict, judge
 from sekisho.sending import artifact
 from sekisho.sending.artifact import PushAct, RefUpdate
-from sekisho.sending.execute import NotExecuted, execute, remote_now
+from sekisho.sending.execute import execute
+from sekisho.sending.outcome import NotExecuted
+from sekisho.sending.remote import remote_now
 from sekisho.session import testshown
 from sekisho.store.errors import LedgerError
 from sekisho.store.holds import Hold

@@ -72,7 +72,8 @@ def _good_for(store: Store, hold: Hold) -> float:
 
 
 def _execute(store: Store, hold: Hold, json: bool) -> None:
-    from sekisho.sending.execute import NotExecuted, execute
+    from sekisho.sending.execute import execute
+    from sekisho.sending.outcome import NotExecuted
 
     try:
         outcome = execute(store, hold.id, interactive=sys.stdin.isatty())

@@ -67,7 +67,8 @@ from typing import Any
 import pytest
 
 from sekisho.core.lifecycle import State
-from sekisho.sending.execute import NotExecuted, execute
+from sekisho.sending.execute import execute
+from sekisho.sending.outcome import NotExecuted
 from sekisho.store.clock import Reading, read_clock
 from sekisho.store.errors import Expired, LedgerError, StoreBroken
 from sekisho.store.store import Store

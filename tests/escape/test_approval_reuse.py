@@ -10,7 +10,8 @@ import msgspec
 import pytest
 
 from sekisho.core.lifecycle import State
-from sekisho.sending.execute import NotExecuted, execute
+from sekisho.sending.execute import execute
+from sekisho.sending.outcome import NotExecuted
 from sekisho.store.clock import Reading, read_clock
 from sekisho.store.errors import AlreadyUsed, Expired, LedgerError, Void
 from sekisho.store.holds import Hold

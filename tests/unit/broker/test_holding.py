@@ -8,7 +8,7 @@ import pytest
 
 from netpolicy.request import Request
 from sekisho.core.lifecycle import State
-from sekisho.sending.execute import NotExecuted, execute
+from sekisho.sending.execute import execute
 from sekisho.store.store import Store
 from tests.e2e.direct import ask, hold_id, opened, post, session_state
 from tests.e2e.world import World, make_world
@@ -90,24 +90,6 @@ def test_what_was_never_sent_does_not_answer_a_retry(
         patched.setattr(send_http, "send", unreachable)
         assert execute(store, first).hold.state is State.FAILED
     assert hold_id(ask(store, state, asked)) != first
-
-
-def test_a_private_address_is_not_dialled_for_an_approved_act_either(world: World, store: Store) -> None:
-    import msgspec
-
-    state = session_state(world)
-    asked = msgspec.structs.replace(post("/", b"a=1"), host="10.0.0.1", headers=(("Host", "10.0.0.1"),))
-    from netpolicy.ports import Body
-    from sekisho.broker.entering import put
-    from sekisho.core.action import Action, Effect
-    from sekisho.sending import artifact
-
-    act = artifact.http_act(asked, Body(size=0, sha256="", data=b""), state.transport)
-    action = Action(verb="http.post", target="https://10.0.0.1/", effect=Effect.EXTERNAL, reason="r")
-    hold = put(store, state, action, act, {}, "private")
-    store.ledger.approve(hold.id, "kim", 60)
-    with pytest.raises(NotExecuted):
-        execute(store, hold.id)
 
 
 def test_bodies_that_would_fill_the_disk_are_denied(

@@ -13,7 +13,8 @@ from sekisho.core.lifecycle import State
 from sekisho.core.policy import Local, Network, Policy
 from sekisho.demo import Upstream
 from sekisho.sending.artifact import PushAct, RefUpdate
-from sekisho.sending.execute import NotExecuted, execute
+from sekisho.sending.execute import execute
+from sekisho.sending.outcome import NotExecuted
 from sekisho.store.store import Store
 from tests.e2e.direct import ask, hold_id
 from tests.support.git import git_output, run_git

@@ -19,7 +19,8 @@ from sekisho.core.action import Action
 from sekisho.core.lifecycle import State
 from sekisho.core.policy import CredentialEntry, HostEntry, Network, Policy
 from sekisho.core.verdict import judge
-from sekisho.sending.execute import NotExecuted, execute
+from sekisho.sending.execute import execute
+from sekisho.sending.outcome import NotExecuted
 from sekisho.store.store import Store
 from tests.support.session_state import session_state
 
