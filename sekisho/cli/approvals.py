@@ -36,7 +36,7 @@ SettledId = Annotated[str, typer.Argument(help=NAMED, metavar="ID", autocompleti
 @app.command("list")
 def list_holds(
     every: Annotated[bool, typer.Option("--all", help="Decided and ended ones, too.")] = False,
-    session: Annotated[str | None, typer.Option(help="Only those of one session.")] = None,
+    session: Annotated[str | None, typer.Option(help="Only those of one session.", metavar="ID")] = None,
     json: Json = False,
 ) -> None:
     """List what waits for you, oldest first."""
@@ -84,9 +84,9 @@ app.command(short_help="Say yes: it is executed now, with your own credentials."
 @app.command()
 def deny(
     hold_id: DeniedId,
-    reason: Annotated[str, typer.Option(help="Why; the agent reads it.")] = "",
+    reason: Annotated[str, typer.Option(help="Why; the agent reads it.", metavar="TEXT")] = "",
     reason_file: Annotated[
-        Path | None, typer.Option(help="A file with the reason.", exists=True, dir_okay=False)
+        Path | None, typer.Option(help="A file with the reason.", exists=True, dir_okay=False, metavar="FILE")
     ] = None,
 ) -> None:
     """Say no; the agent is told the reason."""
@@ -123,7 +123,8 @@ def settle(
     outcome: Annotated[
         str,
         typer.Argument(
-            help="done or failed: what you found to be the case.",
+            help="What you found to be the case.",
+            metavar="done|failed",
             autocompletion=lambda: [State.DONE.value, State.FAILED.value],
         ),
     ],

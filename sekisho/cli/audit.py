@@ -25,7 +25,8 @@ Json = Annotated[bool, typer.Option("--json", help="One JSON object a line.")]
 
 @app.command()
 def tail(
-    count: Annotated[int, typer.Option("-n", "--lines", help="How many records.")] = 20, json: Json = False
+    count: Annotated[int, typer.Option("-n", "--lines", help="How many records.", metavar="N")] = 20,
+    json: Json = False,
 ) -> None:
     """Print the last records, oldest first."""
     with opened() as store:
@@ -34,9 +35,9 @@ def tail(
 
 @app.command()
 def query(
-    session: Annotated[str | None, typer.Option(help="Only one session.")] = None,
+    session: Annotated[str | None, typer.Option(help="Only one session.", metavar="ID")] = None,
     kind: Annotated[
-        str | None, typer.Option(help="A kind and what is below it: hold, act, hold.created.")
+        str | None, typer.Option(help="A kind and what is below it: hold, act, hold.created.", metavar="KIND")
     ] = None,
     since: Annotated[str | None, typer.Option(help="Only the last 2h, 3d.", metavar="TIME")] = None,
     json: Json = False,

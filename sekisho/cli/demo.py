@@ -16,7 +16,7 @@ import typer
 from sekisho.cli.errors import Trouble
 from sekisho.demo.stage import Stage, set_up
 
-app = typer.Typer(rich_markup_mode=None)
+app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
 
 @app.command()

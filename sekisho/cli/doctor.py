@@ -15,16 +15,17 @@ from sekisho.cli.show import print_json
 from sekisho.core.display import one_line
 from sekisho.core.problem import PolicyError
 
-app = typer.Typer(rich_markup_mode=None)
+app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
 OLDEST_GIT = (2, 39, 4)  # before it, upload-pack fetches lazily and runs what a clone configures
 
 
 @app.command()
-def doctor(
-    json: Json = False,
-) -> None:
-    """Say what works on this machine. Each failing line says what to do; exit status 1 if one is needed."""
+def doctor(json: Json = False) -> None:
+    """Say what works on this machine, and what to do where it does not.
+
+    Each failing line says what to do. Exit status 1 if one is needed.
+    """
     checks = [*preflight(), _docker(), *_own()]
     if json:
         print_json([_plain(check) for check in checks])

@@ -24,10 +24,16 @@ def explain(
     command: Annotated[
         list[str] | None, typer.Argument(help="A command, after --.", metavar="CMD...")
     ] = None,
-    shell: Annotated[str | None, typer.Option(help="A command line as given to bash -c.")] = None,
+    shell: Annotated[
+        str | None, typer.Option(help="A command line as given to bash -c.", metavar="TEXT")
+    ] = None,
     http: Annotated[tuple[str, str] | None, typer.Option(help="A request.", metavar="METHOD URL")] = None,
-    header: Annotated[list[str] | None, typer.Option(help="A header of it, NAME: VALUE; repeatable.")] = None,
-    body_file: Annotated[Path | None, typer.Option(help="A file with its body.", exists=True)] = None,
+    header: Annotated[
+        list[str] | None, typer.Option(help="A header of it; repeatable.", metavar="NAME:VALUE")
+    ] = None,
+    body_file: Annotated[
+        Path | None, typer.Option(help="A file with its body.", exists=True, metavar="FILE")
+    ] = None,
     jsonl: Annotated[
         bool, typer.Option("--jsonl", help="Read rows from stdin, answer one line each.")
     ] = False,
@@ -41,7 +47,7 @@ def explain(
 
     \b
     Examples:
-      sekisho explain --http POST https://api.github.com/graphql --body-file query.json
+      sekisho explain --http POST https://api.example/graphql --body-file q.json
       sekisho explain -- git push origin main
       sekisho explain --shell 'rm -rf build && make test' --context sandbox
     """

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from images.variants import Variant
     from sandbox.docker.engine import Engine
 
-app = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
+app = typer.Typer(rich_markup_mode=None, no_args_is_help=True, add_completion=False)
 
 
 @app.callback()
@@ -54,6 +54,7 @@ def build(
 
     An image of an agent's client is made by its Dockerfile in any case, on top of the image before it.
 
+    \b
     Examples:
       sekisho image build --from-packages
       sekisho image build --variant claude-code --build-arg VERSION=2.1.0

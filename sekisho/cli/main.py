@@ -18,6 +18,7 @@ from sekisho.cli.errors import (
     report,
     report_unwritten,
 )
+from sekisho.cli.helping import command_of
 from sekisho.core.display import one_line
 
 # name -> one line for `sekisho --help`. The module is sekisho.cli.<name>, its typer app is `app`.
@@ -44,7 +45,7 @@ class LazyGroup(TyperGroup):
         if cmd_name not in COMMANDS:
             return None
         module = import_module(f"sekisho.cli.{cmd_name}")
-        command = typer.main.get_command(module.app)
+        command = command_of(module.app)
         command.name = cmd_name
         return command
 

@@ -14,8 +14,11 @@ STATUS = 127  # of a shell, for a command that is not found
 
 
 class Looked(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a command was looked for. `found` is it on the person's PATH, `outside` the file that a path names
-    there, `inside` whether that path leads to something in the session's work. `image` runs in a container."""
+    """Where a command was looked for.
+
+    `found` is it on the person's PATH, `outside` the file that a path names there, `inside` whether that path
+    leads to something in the session's work. `image`: it ran in a container.
+    """
 
     name: str
     found: str | None = None

@@ -18,9 +18,15 @@ from sekisho.core.problem import PolicyError, Problem
 from sekisho.session.settings import PROJECT_FILE, Layer, encode, person_layer, read_layer
 
 app = typer.Typer(
-    no_args_is_help=True, rich_markup_mode=None, help="Make, check, show and trust a project's policy."
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    add_completion=False,
+    help="Make, check, show and trust a project's policy.",
 )
-File = Annotated[Path | None, typer.Argument(help=f"The file; by default {PROJECT_FILE} of this repository.")]
+File = Annotated[
+    Path | None,
+    typer.Argument(help=f"The file; by default {PROJECT_FILE} of this repository.", metavar="FILE"),
+]
 
 TEMPLATE = """version = 1
 
@@ -59,7 +65,7 @@ def init() -> None:
     print(f"wrote {path}\nread it, change it, then: sekisho policy trust")
 
 
-@app.command()
+@app.command(short_help="Read a policy file and report every problem by file and line.")
 def check(file: File = None) -> None:
     """Read a policy file and report every problem by file, line and the nearest right name.
 
@@ -102,7 +108,7 @@ def _check_mounts(layer: Layer) -> None:
 @app.command()
 def show(
     file: Annotated[
-        Path | None, typer.Option("--policy", help="A policy file instead of the project's.")
+        Path | None, typer.Option("--policy", help="A policy file instead of the project's.", metavar="FILE")
     ] = None,
 ) -> None:
     """Print the merged policy of this project as JSON."""
@@ -113,7 +119,7 @@ def show(
     print(msgspec.json.format(encode(pinned.policy)).decode())
 
 
-@app.command()
+@app.command(short_help="Show a policy file and trust it as it stands.")
 def trust(
     file: File = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask; you have read it.")] = False,

@@ -19,7 +19,8 @@ from sekisho.store.store import Store
 def restore(
     session: SessionId,
     checkpoint: Annotated[
-        int | None, typer.Argument(help="Its number; without one, the checkpoints are listed.")
+        int | None,
+        typer.Argument(help="Its number; without one, the checkpoints are listed.", metavar="CHECKPOINT"),
     ] = None,
     json: Json = False,
 ) -> None:

@@ -144,9 +144,11 @@ def stop(session: SessionId) -> None:
     print(f"{record.id} was told to end")
 
 
-@app.command()
+@app.command(short_help="Remove the folders of ended sessions; their commits stay.")
 def clean(
-    older: Annotated[str, typer.Option(help="Only sessions that ended longer ago than this.")] = "30d",
+    older: Annotated[
+        str, typer.Option(help="Only sessions that ended longer ago than this.", metavar="TIME")
+    ] = "30d",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask, on a terminal.")] = False,
 ) -> None:

@@ -42,12 +42,14 @@ def _for_reader(piece: bytes) -> bytes:
 def apply(
     session: SessionId,
     branch: Annotated[
-        str | None, typer.Option(help="Make a branch of this name (default: sekisho/ID).")
+        str | None, typer.Option(help="Make a branch of this name (default: sekisho/ID).", metavar="NAME")
     ] = None,
     merge: Annotated[
         bool, typer.Option("--merge", help="Merge into the branch that is checked out.")
     ] = False,
-    worktree: Annotated[Path | None, typer.Option(help="Check out into a new linked worktree.")] = None,
+    worktree: Annotated[
+        Path | None, typer.Option(help="Check out into a new linked worktree.", metavar="PATH")
+    ] = None,
 ) -> None:
     """Take the results into the repository that the session began in. Nothing uncommitted is overwritten."""
     from sandbox.workspace.applying import Branch, Merge, Worktree

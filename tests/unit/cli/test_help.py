@@ -1,25 +1,50 @@
 """What `--help` shows at the width of an ordinary terminal."""
 
+from importlib import import_module
+
 import pytest
 
+from sekisho.cli.helping import command_of
+from sekisho.cli.main import COMMANDS
 from tests.unit.cli.calling import Calling
 
-COMMANDS = ("run", "explain", "approvals", "sessions", "audit")
+
+def every_command() -> list[tuple[str, ...]]:
+    """Each command and each of its commands, as it is called."""
+    found: list[tuple[str, ...]] = [()]
+    for name in COMMANDS:
+        command = command_of(import_module(f"sekisho.cli.{name}").app)
+        found += [(name,), *((name, inner) for inner in getattr(command, "commands", ()))]
+    return found
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_help_has_whole_lines_and_only_what_belongs_to_the_command(
-    call: Calling, monkeypatch: pytest.MonkeyPatch, command: str
+@pytest.mark.parametrize("command", every_command(), ids=" ".join)
+def test_help_reads_well_at_80_columns(
+    call: Calling, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    shown = call(command, "--help").out
-    assert "--install-completion" not in shown
-    assert not [line for line in shown.splitlines()[1:] if line.endswith("...")]
+    usage, *shown = call(*command, "--help").out.splitlines()
+    assert "[OPTIONS]" in usage
+    assert not set(usage) & set("{}<>")
+    assert [line for line in shown if line.endswith("...")] == []
+    assert [line for line in shown if len(line) > 80 and not _is_example(line)] == []
+    assert [line for line in shown if "<str>" in line or "<path>" in line or "<file>" in line] == []
 
 
-@pytest.mark.parametrize("command", ["run", "explain"])
+@pytest.mark.parametrize("command", every_command()[1:], ids=" ".join)
+def test_completion_is_set_up_by_the_whole_command_alone(call: Calling, command: tuple[str, ...]) -> None:
+    assert "--install-completion" in call("--help").out
+    assert "--install-completion" not in call(*command, "--help").out
+
+
+def _is_example(line: str) -> bool:
+    """Examples are to be copied: each is one line, however long."""
+    return line.startswith("    sekisho ")
+
+
+@pytest.mark.parametrize("command", ["run", "explain", "image build"])
 def test_each_example_has_a_line_of_its_own(call: Calling, command: str) -> None:
-    shown = call(command, "--help").out.splitlines()
+    shown = call(*command.split(), "--help").out.splitlines()
     examples = shown[shown.index("  Examples:") + 1 :]
     assert examples[0].startswith(f"    sekisho {command} ")
     assert examples[1].startswith(f"    sekisho {command} ")
