@@ -24,6 +24,7 @@ from sekisho.core.refusal import Refusal, of_decision
 from sekisho.core.repeats import body_digest, fingerprint
 from sekisho.core.verdict import Decision, Verdict
 from sekisho.sending import artifact, rereading
+from sekisho.sending.referring import refers_to
 from sekisho.session import testshown
 from sekisho.store.holds import Hold
 from sekisho.store.records import draft
@@ -49,7 +50,7 @@ def hold_request(store: Store, state: SessionState, request: Request, body: Body
     """Hold a request; or answer a repeat of an executed one from what was stored. Raises StoreBroken."""
     act = artifact.http_act(request, body, state.transport)
     operation = _operation(decision.action, act, body)
-    wanted = rereading.refers_to(act, body.data, state.world)
+    wanted = refers_to(act, body.data, state.world)
     digest = _digest_of_repeat(store, state, operation) if wanted.references else artifact.digest(act)
     done = store.ledger.stored_response(state.id, operation, digest)
     if done is not None and "status" in (done.result or {}):  # one that was never sent has no answer

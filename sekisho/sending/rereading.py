@@ -10,15 +10,13 @@ import io
 import json
 import os
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import msgspec
 
-from netpolicy.content import Unreadable, parse_json
 from netpolicy.known import is_known
 from netpolicy.observe import observe
-from netpolicy.presets import shipped
 from netpolicy.proxy.resolver import NotDialled
 from netpolicy.request import Request
 from netpolicy.world import World
@@ -26,53 +24,22 @@ from sekisho.core.action import Action, Effect
 from sekisho.core.policy import Policy
 from sekisho.core.remotes import host_of
 from sekisho.core.verdict import Context, Verdict, judge
-from sekisho.sending import credentials, movable, movable_graphql, reaching
+from sekisho.sending import credentials, movable, reaching
 from sekisho.sending.artifact import Bound, HttpAct
-from sekisho.sending.movable import ABSENT, Movable, Reference
+from sekisho.sending.movable import ABSENT, Reference
+from sekisho.sending.referring import media_type, pinned, refers_to
+from sekisho.sending.way import ca_file
 from sekisho.store.store import Store
 
 if TYPE_CHECKING:
     from sekisho.sending import send_http
 
-LARGEST_BODY = 1 << 20  # bytes of an act that are looked into
 PATIENCE = 10.0  # seconds for all reads of one act: whoever waits for the answer must not hang
 _KEPT = frozenset({"user-agent", "x-github-api-version"})
-FORGES = frozenset({"github", "gitlab", "gitea", "forgejo"})
 
 
 class CannotRead(Exception):
     """What an act refers to cannot be read now; the text says why."""
-
-
-def refers_to(act: HttpAct, body: bytes | None, world: World) -> Movable:
-    """What an act refers to that may move. Pure."""
-    kind = world.profile(act.host, act.port)
-    preset = shipped().find(act.host)
-    if kind is None and preset is not None:
-        kind = preset.kind
-    value = _value(act, body)
-    bare = act.path.partition("?")[0].rstrip("/")
-    if bare.endswith("/graphql"):
-        return movable_graphql.of_graphql(act.path, value) if kind in FORGES else movable.NOTHING
-    given = movable.parameters(act.path, _media_type(act), value)
-    return movable.of_rest(act.method, act.path, given, kind)
-
-
-def _media_type(act: HttpAct) -> str:
-    value = next((value for name, value in act.headers if name.lower() == "content-type"), "")
-    return value.partition(";")[0].strip().lower()
-
-
-def _value(act: HttpAct, body: bytes | None) -> Any:
-    encoded = any(name.lower() == "content-encoding" for name, _ in act.headers)
-    if not body or encoded or len(body) > LARGEST_BODY:
-        return None
-    if _media_type(act) == "application/x-www-form-urlencoded":
-        return body.decode("utf-8", "replace")
-    try:
-        return parse_json(body)
-    except Unreadable:
-        return None
 
 
 def read(store: Store, policy: Policy, act: HttpAct, references: tuple[Reference, ...]) -> tuple[Bound, ...]:
@@ -169,20 +136,13 @@ def _ask(store: Store, policy: Policy, asked: HttpAct, content: bytes) -> "send_
     try:
         header = () if entry is None else (credentials.header_of(entry),)
         way = asyncio.run(reaching.find(asked.host, asked.port, asked.transport.resolve, os.environ))
-        tls = send_http.trust(_ca(store, asked))
+        tls = send_http.trust(ca_file(store, asked.transport))
         body = io.BytesIO(content) if content else None
         return send_http.send(asked, body, address=way.address, tls=tls, headers=header, via=way.proxy)
     except (NotDialled, OSError, send_http.NotSent, send_http.Uncertain) as error:
         raise CannotRead(f"{asked.host} cannot be asked: {error}") from error
     except credentials.CredentialError as error:
         raise CannotRead(str(error)) from error
-
-
-def _ca(store: Store, asked: HttpAct) -> str | None:
-    if asked.transport.ca is None:
-        return None
-    with store.blobs.open(asked.transport.ca):  # raises StoreBroken when it is not what it was
-        return str(store.blobs.path(asked.transport.ca))
 
 
 def moved(store: Store, policy: Policy, act: HttpAct) -> str | None:
@@ -196,20 +156,6 @@ def moved(store: Store, policy: Policy, act: HttpAct) -> str | None:
 
 def _shown(bound: Bound) -> str:
     return " ".join(value[:12] for value in bound.values)
-
-
-def pinned(act: HttpAct, body: bytes | None, wanted: Movable, bound: tuple[Bound, ...]) -> bytes | None:
-    """The body with the expected id in it, where the API checks one and none was given; else None."""
-    pinning = wanted.pinning
-    if pinning is None or bound[pinning.reference].values == (ABSENT,):
-        return None
-    value = _value(act, body)
-    if value is None and not body:
-        value = {}
-    if not isinstance(value, dict) or (body and _media_type(act) != "application/json"):
-        return None
-    value = {**value, pinning.parameter: bound[pinning.reference].values[pinning.place]}
-    return msgspec.json.encode(value)
 
 
 def bind(
@@ -233,11 +179,8 @@ def bind(
     if data is None:
         return act, None, {"refers_to": told_of}
     headers = act.headers
-    if not _media_type(act):
+    if not media_type(act):
         headers = (*headers, ("Content-Type", "application/json"))
     digest = hashlib.sha256(data).hexdigest()
     act = msgspec.structs.replace(act, headers=headers, body=digest, size=len(data))
     return act, data, {"refers_to": told_of}
-
-
-__all__ = ["CannotRead", "bind", "moved", "pinned", "read", "refers_to"]

@@ -158,6 +158,6 @@ def test_a_push_to_a_port_that_the_policy_does_not_name_is_not_sent(
 ) -> None:
     state = under() if shift is None else under(served.port + shift)
     hold, _ = pushed(store, state, served.port, tmp_path)
-    with pytest.raises(NotExecuted, match="never dialled from outside"):
+    with pytest.raises(NotExecuted, match="which is never dialled"):
         execute(store, hold)
     assert served.received() == 0
