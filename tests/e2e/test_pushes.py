@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from sekisho.demo.exchange import Exchange
 from tests.e2e.world import ZERO, Session, World
 from tests.support.git import git_output, run_git
 from tests.support.needs import needs
@@ -229,6 +230,47 @@ def test_a_standing_rule_sends_without_asking_but_never_by_force(world: World, s
     states = sorted(hold["state"] for hold in world.holds(session))
     assert states == ["done", "pending"]
     assert "  sent: git.push" in session.err
+
+
+def test_a_standing_rule_sends_nothing_to_a_remote_that_cannot_be_read(
+    world: World, standing: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It shows itself to the agent's git, then no more to the person's: nobody knows what is new to it."""
+    forge = world.upstream.forge
+    forge.create("dim.git")
+    run_git("remote", "add", "dim", "https://git.test/dim.git", cwd=world.repository)
+    served, shown = forge.handle, []
+
+    def dim(exchange: Exchange) -> None:
+        if exchange.path == "/dim.git/info/refs":
+            shown.append(exchange.query["service"])
+            if len(shown) > 1:
+                exchange.reply(503, b"out of order\n", "text/plain")
+                return
+        served(exchange)
+
+    monkeypatch.setattr(forge, "handle", dim)
+    session = world.run(
+        """
+        git reset -q --hard origin/main; git commit -q --allow-empty -m Dim; git rev-parse HEAD
+        git push -q dim HEAD:refs/heads/agent/dim; echo $?
+        git push -q origin HEAD:refs/heads/agent/lit; echo $?
+        """,
+        "--policy",
+        standing,
+    )
+    run_git("remote", "remove", "dim", cwd=world.repository)
+    head, *statuses = session.out.split()
+    assert statuses == ["1", "0"], session.err
+    assert "! [remote rejected] HEAD -> agent/dim (held: approval H-" in session.err
+    assert world.remote("refs/heads/agent/dim", "dim.git") == ZERO
+    assert not any("dim.git/git-receive-pack" in push["path"] for push in world.pushes())
+    assert world.remote("refs/heads/agent/lit") == head
+    (hold,) = [hold for hold in world.holds(session) if hold["state"] == "pending"]
+    assert "the remote could not be read" in world.told("approvals", "show", hold["id"]).out
+    monkeypatch.undo()
+    world.approve(hold)
+    assert world.remote("refs/heads/agent/dim", "dim.git") == head
 
 
 @pytest.mark.parametrize("place", [(), ("--in-place",)])
