@@ -12,7 +12,7 @@ from sekisho.cli.errors import USAGE, Trouble
 from sekisho.cli.holds import OVER, left_to_an_ended_session, show_diff, show_hold, summary
 from sekisho.cli.opening import opened
 from sekisho.cli.options import Json
-from sekisho.cli.show import print_json, table
+from sekisho.cli.show import nothing, print_json, table
 from sekisho.core.display import one_line
 from sekisho.core.lifecycle import OPEN, State
 
@@ -49,7 +49,7 @@ def list_holds(
     if json:
         print_json([summary(hold) for hold in holds])
     elif not holds:
-        print("nothing waits for a decision")
+        nothing("nothing was ever held" if every else "nothing waits for a decision")
     else:
         rows = ((h.id, h.state, h.count, h.session, h.action.verb, h.target) for h in holds)
         table(("ID", "STATE", "ASKED", "SESSION", "OPERATION", "TARGET"), rows)

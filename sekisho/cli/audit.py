@@ -1,6 +1,5 @@
 """`sekisho audit`: the journal."""
 
-import sys
 import time
 from collections.abc import Iterable
 from typing import Annotated
@@ -9,6 +8,7 @@ import typer
 
 from sekisho.cli.errors import USAGE, Trouble
 from sekisho.cli.opening import opened
+from sekisho.cli.show import nothing
 from sekisho.core.display import one_line
 from sekisho.core.units import duration
 from sekisho.store.records import Record
@@ -20,17 +20,21 @@ app = typer.Typer(
     add_completion=False,
     help="The journal: what happened, sealed record by record.",
 )
+EMPTY = "the journal has no records yet"
 Json = Annotated[bool, typer.Option("--json", help="One JSON object a line.")]
 
 
 @app.command()
 def tail(
-    count: Annotated[int, typer.Option("-n", "--lines", help="How many records.", metavar="N")] = 20,
+    count: Annotated[int, typer.Option("-n", "--lines", help="How many records.", metavar="N", min=1)] = 20,
     json: Json = False,
 ) -> None:
     """Print the last records, oldest first."""
     with opened() as store:
-        _print(store.journal.tail(count), json)
+        found = store.journal.tail(count)
+    _print(found, json)
+    if not found:
+        nothing(EMPTY)
 
 
 @app.command()
@@ -51,7 +55,7 @@ def query(
         found = store.journal.query(session=session, kind=kind, since=start)
     _print(found, json)
     if not found:
-        print("sekisho: no record fits", file=sys.stderr)
+        nothing("no record fits")
 
 
 @app.command(short_help="Check every seal; exit status 1 if a record is not as it was.")
@@ -71,8 +75,12 @@ def verify() -> None:
 def export() -> None:
     """Print every record as JSON lines."""
     with opened() as store:
+        printed = False
         for line in store.journal.export():
             print(line)
+            printed = True
+    if not printed:
+        nothing(EMPTY)
 
 
 def _print(records: Iterable[Record], json: bool) -> None:

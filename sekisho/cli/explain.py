@@ -13,6 +13,7 @@ from sekisho.cli.explaining import Explained, Place, unreadable
 from sekisho.cli.explaining import explain as explained
 from sekisho.cli.judging import Judging, judging
 from sekisho.cli.options import Json
+from sekisho.cli.show import nothing
 from sekisho.core.display import one_line
 from sekisho.core.verdict import Decision
 
@@ -56,9 +57,7 @@ def explain(
         raise Trouble("give one of CMD, --shell, --http and --jsonl", status=USAGE)
     judged_by = judging(policy)
     if jsonl:
-        for line in sys.stdin:
-            if line.strip():
-                print(jsonlib.dumps(_answer_line(line, judged_by, context)), flush=True)
+        _answer_lines(sys.stdin, judged_by, context)
         return
     row = _row(command, shell, http, header or (), body_file)
     said = explained(row, judged_by.policy, context, judged_by.world)
@@ -88,6 +87,16 @@ def _header(text: str) -> list[str]:
     if not colon:
         raise Trouble(f"--header {one_line(text)!r} has no colon", instead="NAME: VALUE", status=USAGE)
     return [name.strip(), value.strip()]
+
+
+def _answer_lines(lines: Iterable[str], judged_by: Judging, place: Place) -> None:
+    answered = False
+    for line in lines:
+        if line.strip():
+            answered = True
+            print(jsonlib.dumps(_answer_line(line, judged_by, place)), flush=True)
+    if not answered:
+        nothing("there was no row on standard input")
 
 
 def _answer_line(line: str, judged_by: Judging, place: Place) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from sekisho.cli.finding import find, finish_lost
 from sekisho.cli.naming import SessionId
 from sekisho.cli.opening import opened
 from sekisho.cli.options import Json
-from sekisho.cli.show import print_json, table, when
+from sekisho.cli.show import nothing, print_json, table, when
 from sekisho.core.display import one_line
 from sekisho.store.records import draft
 from sekisho.store.sessions import SessionFolder
@@ -82,7 +82,7 @@ def _list_checkpoints(folder: SessionFolder, json: bool) -> None:
     if json:
         print_json([{"number": c.number, "time": c.time, "label": c.label, "head": c.head} for c in found])
     elif not found:
-        print(f"{folder.id} has no checkpoints: none of its commands would have lost work")
+        nothing(f"{folder.id} has no checkpoints: none of its commands would have lost work")
     else:
         rows = ((str(c.number), when(c.time), str(len(c.uncovered)), one_line(c.label)) for c in found)
         table(("CHECKPOINT", "TAKEN", "NOT COVERED", "BEFORE"), rows)

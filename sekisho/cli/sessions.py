@@ -16,7 +16,7 @@ from sekisho.cli.naming import LatestId, SessionId
 from sekisho.cli.opening import opened
 from sekisho.cli.options import Json
 from sekisho.cli.restoring import restore
-from sekisho.cli.show import iso, print_json, table, when
+from sekisho.cli.show import iso, nothing, print_json, table, when
 from sekisho.cli.taking import apply, diff
 from sekisho.core.display import one_line
 from sekisho.core.lifecycle import State
@@ -42,7 +42,7 @@ def list_sessions(json: Json = False) -> None:
     if json:
         print_json([_summary(record, held[record.id]) for record in records])
     elif not records:
-        print("no sessions yet; begin with: sekisho run -- bash")
+        nothing("no sessions yet; begin with: sekisho run -- bash")
         _tell_tidied()
     else:
         rows = (
@@ -105,8 +105,10 @@ def logs(session: SessionId) -> None:
     """Print what the gatekeeper of a session logged."""
     with opened() as store:
         folder = find(store, session)
-    for path in sorted(folder.logs.glob("*.log")):
-        sys.stdout.write(path.read_text(errors="replace"))
+    logged = "".join(path.read_text(errors="replace") for path in sorted(folder.logs.glob("*.log")))
+    sys.stdout.write(logged)
+    if not logged:
+        nothing(f"the gatekeeper of {folder.id} logged nothing")
 
 
 @app.command()
@@ -120,6 +122,8 @@ def report(session: SessionId) -> None:
     for tally in tallies:
         sizes = f"{tally.sent} bytes sent, {tally.received} received"
         print(f"read {tally.count} times: {tally.verb} {one_line(tally.host)} ({sizes})")
+    if not records and not tallies:
+        nothing(f"nothing is on record about {folder.id}")
 
 
 def _said(record: Record) -> str:
@@ -169,7 +173,9 @@ def clean(
         for folder in old if not dry_run else ():
             store.sessions.remove(folder.id)
             print(f"removed {folder.path}")
-    if old and not dry_run:
+    if not old:
+        nothing(f"nothing to remove: no session ended more than {older} ago")
+    elif not dry_run:
         print("their commits stay in refs/sekisho/ID/ of each project: `sekisho sessions apply ID` there")
 
 

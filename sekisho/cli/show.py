@@ -19,6 +19,11 @@ def print_json(value: Any) -> None:
     print(json.dumps(value, indent=2, default=str))
 
 
+def nothing(text: str) -> None:
+    """Say that there is nothing to print: to the person, who else would wonder; a script reads nothing."""
+    print(f"sekisho: {text}", file=sys.stderr)
+
+
 def table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Aligned columns; no colour, no boxes, so that it can be read by eyes and by `awk` alike."""
     cells = [[one_line(str(cell), 90) for cell in row] for row in rows]

@@ -9,7 +9,7 @@ import typer
 from sekisho.cli.errors import USAGE, Trouble
 from sekisho.cli.finding import results_of
 from sekisho.cli.naming import SessionId
-from sekisho.cli.show import is_terminal
+from sekisho.cli.show import is_terminal, nothing
 
 
 def diff(
@@ -20,14 +20,18 @@ def diff(
     from sandbox.workspace.applying import diff as session_diff
     from sandbox.workspace.model import WorkspaceError
 
-    results = results_of(session)
+    results, changed = results_of(session), False
     try:
         for piece in session_diff(results.project, results.id, stat=stat):
             sys.stdout.buffer.write(_for_reader(piece))
+            changed = changed or bool(piece)
     except WorkspaceError as error:
         raise Trouble(str(error)) from error
     except BrokenPipeError:
         sys.stderr.close()  # the pager was closed; python would complain at exit
+        return
+    if not changed:
+        nothing(f"{results.id} changed nothing")
 
 
 def _for_reader(piece: bytes) -> bytes:

@@ -74,7 +74,7 @@ def test_an_unknown_checkpoint_names_the_known_ones(world: World) -> None:
 
 def test_without_checkpoints_it_says_so(world: World) -> None:
     session = world.run("true")
-    assert "has no checkpoints" in world.told("sessions", "restore", session.id).out
+    assert "has no checkpoints" in world.told("sessions", "restore", session.id).err
 
 
 def test_a_commit_with_a_secret_is_refused(world: World) -> None:

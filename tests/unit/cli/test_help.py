@@ -50,12 +50,6 @@ def test_each_example_has_a_line_of_its_own(call: Calling, command: str) -> None
     assert examples[1].startswith(f"    sekisho {command} ")
 
 
-def test_a_query_that_nothing_fits_says_so(call: Calling) -> None:
-    ended = call("audit", "query", "--kind", "nope")
-    assert (ended.status, ended.out) == (0, "")
-    assert "no record fits" in ended.err
-
-
 @pytest.mark.parametrize(
     "typed, meant", [("approvls", "'approvals'"), ("session", "'sessions'"), ("hlp", "'help'")]
 )

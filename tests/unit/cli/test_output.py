@@ -22,7 +22,9 @@ def started(home: Path, *words: str, **streams: object) -> subprocess.Popen[str]
     )
 
 
-@pytest.mark.parametrize("words", [("sessions", "list"), ("policy", "schema"), ("--help",)], ids=" ".join)
+@pytest.mark.parametrize(
+    "words", [("sessions", "list", "--json"), ("policy", "schema"), ("--help",)], ids=" ".join
+)
 def test_a_full_disk_is_said(sekisho_home: Path, words: tuple[str, ...]) -> None:
     with FULL.open("w") as full:
         process = started(sekisho_home, *words, stdout=full, stderr=subprocess.PIPE)
@@ -41,7 +43,8 @@ def test_a_reader_who_went_away_is_told_nothing_more(sekisho_home: Path) -> None
 
 
 def test_no_standard_output_at_all_is_no_error(sekisho_home: Path) -> None:
-    command = ["sh", "-c", 'exec "$@" >&-', "sh", sys.executable, "-I", "-m", "sekisho", "sessions", "list"]
+    called = [sys.executable, "-I", "-m", "sekisho", "policy", "schema"]
+    command = ["sh", "-c", 'exec "$@" >&-', "sh", *called]
     done = subprocess.run(
         command,
         env=os.environ | {"SEKISHO_HOME": str(sekisho_home)},

@@ -27,7 +27,7 @@ def test_what_is_no_option_and_no_command_is_a_usage_error(
     assert ended.status == USAGE
     assert said in ended.err
     assert not (sekisho_home / "sessions").exists()
-    assert "no sessions yet" in call("sessions", "list").out
+    assert "no sessions yet" in call("sessions", "list").err
 
 
 def test_options_behind_the_command_are_the_commands_own(call: Calling) -> None:

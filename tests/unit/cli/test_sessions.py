@@ -82,9 +82,9 @@ def test_results_outlive_the_sessions_folder(call: Calling, project: Path) -> No
     cleaned = call("sessions", "clean", "--older", "1s")
     assert f"removed {project.parent}" in cleaned.out
     assert "refs/sekisho/ID/" in cleaned.out
-    listed = call("sessions", "list").out
-    assert listed.startswith("no sessions yet")
-    assert ID in listed
+    listed = call("sessions", "list")
+    assert "no sessions yet" in listed.err
+    assert ID in listed.out
     assert "+two" in call("sessions", "diff", ID).out
     assert call("sessions", "apply", "aaaaa").out.splitlines()[1] == f"  then: git switch sekisho/{ID}"
     assert call("sessions", "apply", "bbbbb").status == 1
