@@ -2,26 +2,23 @@
 
 import random
 import threading
-import time
 from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
+from sekisho.store.counting import Counts
 from sekisho.store.errors import StoreBroken
 from sekisho.store.journal import Journal
-from sekisho.store.records import Draft, Tally, draft
-from sekisho.store.text import iso, storable
+from sekisho.store.records import Draft, draft
 
 GROUP_SECONDS = 0.05
 COUNT_SECONDS = 0.25
 GROUP_RECORDS = 200
 LARGEST_GROUP = 1_000
 QUEUE_RECORDS = 5_000
-TALLY_KEYS = 5_000
 RETRY_SECONDS = 1.0
-OTHER_HOSTS = "(other)"
 
 
 class _Entry(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,24 +26,11 @@ class _Entry(msgspec.Struct, frozen=True, kw_only=True):
     draft: Draft
 
 
-Key = tuple[str, str, str]  # session, host, verb
-
-
-class _Count(msgspec.Struct, gc=False):
-    """A tally in the making; `first` and `last` in seconds since 1970."""
-
-    first: float
-    last: float
-    count: int = 0
-    sent: int = 0
-    received: int = 0
-
-
 class _Group(msgspec.Struct, frozen=True, kw_only=True):
     """What one transaction writes; `upto` is the number up to which everything is then written."""
 
     entries: list[_Entry]
-    counts: dict[Key, _Count]
+    counts: Counts
     lost: int
     upto: int
 
@@ -66,7 +50,7 @@ class JournalWriter:
         self._lock = threading.RLock()
         self._changed = threading.Condition(self._lock)
         self._entries: deque[_Entry] = deque()
-        self._counts: dict[Key, _Count] = {}
+        self._counts = Counts()
         self._lost = 0
         self._given = self._written = 0
         self._urgent = 0  # everything up to this number is being waited for
@@ -108,19 +92,10 @@ class JournalWriter:
     ) -> None:
         """Count a read; record it too with probability `sample` (1 for sensitive ones).
 
-        `sent` and `received` are body bytes. Beyond 5 000 different hosts in one group the rest are
-        counted together.
+        `sent` and `received` are body bytes; of many hosts the last are counted together (see `Counts`).
         """
-        now = time.time()
         with self._lock:
-            found = self._counts.get((session, host, verb))
-            if found is None:
-                key = (session, host if len(self._counts) < TALLY_KEYS else OTHER_HOSTS, verb)
-                found = self._counts.setdefault(key, _Count(first=now, last=now))
-            found.count += 1
-            found.sent += sent
-            found.received += received
-            found.last = now
+            self._counts.add((session, host, verb), sent=sent, received=received)
             self._take_number()
         if sample and self._random.random() < sample:
             self.record(session=session, kind="request.read", subject=subject, data=data)
@@ -191,20 +166,14 @@ class JournalWriter:
         entries = [self._entries.popleft() for _ in range(min(LARGEST_GROUP, len(self._entries)))]
         upto = self._entries[0].number - 1 if self._entries else self._given
         group = _Group(entries=entries, counts=self._counts, lost=self._lost, upto=upto)
-        self._counts = {}
+        self._counts = Counts()
         self._lost = 0
         return group
 
     def _put_back(self, group: _Group) -> None:
         self._entries.extendleft(reversed(group.entries))
-        later, self._counts = self._counts, group.counts
-        for key, count in later.items():
-            before = self._counts.setdefault(key, count)
-            if before is not count:
-                before.count += count.count
-                before.sent += count.sent
-                before.received += count.received
-                before.last = count.last
+        group.counts.merge(self._counts)
+        self._counts = group.counts
         self._lost += group.lost
 
     def _commit(self, group: _Group) -> str | None:
@@ -214,7 +183,7 @@ class JournalWriter:
                     transaction.append(entry.draft)
                 if group.lost:
                     transaction.append(_loss(group.lost))
-                transaction.count([_tally(key, count) for key, count in group.counts.items()])
+                transaction.count(group.counts.tallies())
         except StoreBroken as broken:
             return broken.reason
         except Exception as error:
@@ -225,17 +194,3 @@ class JournalWriter:
 
 def _loss(count: int) -> Draft:
     return draft(session="", kind="journal.lost", subject="queue full", data={"count": count})
-
-
-def _tally(key: Key, count: _Count) -> Tally:
-    session, host, verb = map(storable, key)
-    return Tally(
-        session=session,
-        host=host,
-        verb=verb,
-        count=count.count,
-        sent=count.sent,
-        received=count.received,
-        first=iso(count.first),
-        last=iso(count.last),
-    )

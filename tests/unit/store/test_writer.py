@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from sekisho.store import counting
 from sekisho.store import writer as module
 from sekisho.store.errors import StoreBroken
 from sekisho.store.store import Store
@@ -139,7 +140,7 @@ def test_full_queue_refuses_without_waiting_and_says_so_in_the_journal(
 
 
 def test_many_hosts_are_counted_together(opened: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "TALLY_KEYS", 3)
+    monkeypatch.setattr(counting, "TALLY_KEYS", 3)
     writer = JournalWriter(opened.journal)
     other = lock(opened)
     for number in range(50):
@@ -148,7 +149,7 @@ def test_many_hosts_are_counted_together(opened: Store, monkeypatch: pytest.Monk
     other.close()
     writer.close()
     assert sum(tally.count for tally in opened.journal.tallies()) == 50
-    assert module.OTHER_HOSTS in {tally.host for tally in opened.journal.tallies()}
+    assert counting.OTHER_HOSTS in {tally.host for tally in opened.journal.tallies()}
 
 
 def test_caller_does_not_wait_for_the_disk(opened: Store) -> None:
