@@ -75,8 +75,13 @@ def _foreign(state: SessionState, asked: Asked, found: Suite) -> str:
     """Why a direct runner's word counts for nothing."""
     if _relative(state, asked.cwd) is None:
         return "it ran outside of the working tree"
-    if asked.tool.startswith(_WRITABLE) and _relative(state, asked.tool) is None:
-        return f"the runner {asked.tool} lies where the session may write"
+    top = next((top for top in _WRITABLE if asked.tool.startswith(top)), None)
+    if top is not None and _relative(state, asked.tool) is None:
+        # A folder of the person's that is mounted there is read-only, but what leads to it can be replaced.
+        return (
+            f"the runner {asked.tool} lies below {top.rstrip('/')}, where the session may put another in its "
+            "place; one in /usr, elsewhere in your home, or carried along (sandbox.carry) counts"
+        )
     places = [asked.tool]
     if found.module:
         given = dict(asked.environment).get("PYTHONPATH", "")

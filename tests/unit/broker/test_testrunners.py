@@ -68,7 +68,9 @@ def test_a_runner_that_became_a_link_does_not_count(place: Place) -> None:
 def test_a_runner_where_the_session_may_write_does_not_count(place: Place, tool: str) -> None:
     config = SimpleNamespace(project="/nonexistent", clone="/nonexistent")
     place.state = cast(SessionState, SimpleNamespace(folder=Path("/nonexistent"), config=config))
-    assert "lies where the session may write" in place.foreign("pytest", tool=tool, cwd="/nonexistent")
+    told = place.foreign("pytest", tool=tool, cwd="/nonexistent")
+    assert f"lies below {tool[: tool.index('/', 1)]}" in told
+    assert "sandbox.carry" in told
 
 
 @pytest.mark.parametrize("name", ["pytest.py", "pytest/__init__.py", "sub/pytest.py"])
