@@ -1,11 +1,13 @@
 """`sekisho explain`: the verdict about a request or a command, and every rule that matched."""
 
 import json as jsonlib
+import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
+import msgspec
 import typer
 
 from sekisho.cli.errors import USAGE, Trouble
@@ -16,6 +18,8 @@ from sekisho.cli.options import Json
 from sekisho.cli.show import nothing
 from sekisho.core.display import one_line
 from sekisho.core.verdict import Decision
+
+_BARE = re.compile(r"[^/?#:@\s]+(?::\d+)?(?:[/?#].*)?", re.DOTALL)
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
@@ -59,8 +63,12 @@ def explain(
     if jsonl:
         _answer_lines(sys.stdin, judged_by, context)
         return
+    if http is None and (header or body_file):
+        raise Trouble("--header and --body-file are parts of a request", instead="give --http", status=USAGE)
     row = _row(command, shell, http, header or (), body_file)
     said = explained(row, judged_by.policy, context, judged_by.world)
+    if http is not None and row["url"] != http[1]:
+        said = msgspec.structs.replace(said, notes=(f"taken as {row['url']}", *said.notes))
     print(jsonlib.dumps(answer(row, said)) if json else "\n".join(_lines(said)))
 
 
@@ -73,13 +81,24 @@ def _row(
 ) -> dict[str, Any]:
     if http is None:
         return {"command": shell} if shell is not None else {"argv": list(command or ())}
-    row: dict[str, Any] = {"method": http[0], "url": http[1]}
+    row: dict[str, Any] = {"method": http[0], "url": _address(*http)}
     row["headers_list"] = [_header(text) for text in headers]
     if body_file is not None:
         import base64
 
         row["body"] = "base64:" + base64.b64encode(body_file.read_bytes()).decode()
     return row
+
+
+def _address(method: str, url: str) -> str:
+    """What is asked for; without a scheme it is https, as people write it."""
+    if "://" in url or method.upper() == "CONNECT":
+        return url
+    if _BARE.fullmatch(url):
+        return f"https://{url}"
+    raise Trouble(
+        f"{one_line(url)!r} names no host", instead="give it whole: https://HOST/PATH", status=USAGE
+    )
 
 
 def _header(text: str) -> list[str]:

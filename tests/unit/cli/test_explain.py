@@ -199,3 +199,34 @@ def test_rules_about_a_port_of_the_person_s_machine_count_for_its_pushes(
     assert call("policy", "trust", "--yes").status == 0
     assert explained(call, "--", "git", "push", "here", "agent/x")["code"] == "forbidden-by-rule"
     assert explained(call, "--", "git", "push", "inside", "agent/x")["code"] != "forbidden-by-rule"
+
+
+@pytest.mark.parametrize(
+    ("typed", "taken"),
+    [
+        ("example.com/x", "https://example.com/x"),
+        ("example.com", "https://example.com"),
+        ("example.com:8443/x?y=z", "https://example.com:8443/x?y=z"),
+    ],
+)
+def test_an_address_without_a_scheme_is_taken_as_https(call: Calling, typed: str, taken: str) -> None:
+    said, whole = explained(call, "--http", "GET", typed), explained(call, "--http", "GET", taken)
+    assert said.pop("notes") == [f"taken as {taken}"]
+    assert said == whole
+    assert said["verdict"] == "allow"
+
+
+@pytest.mark.parametrize("typed", ["", "/x", "//example.com/x", "mailto:a@b", "user@example.com/x"])
+def test_an_address_without_a_host_is_a_usage_error(call: Calling, typed: str) -> None:
+    ended = call("explain", "--http", "GET", typed)
+    assert (ended.status, ended.out) == (2, "")
+    assert "https://HOST/PATH" in ended.err
+
+
+def test_a_tunnel_is_named_by_host_and_port(call: Calling) -> None:
+    assert explained(call, "--http", "CONNECT", "example.com:443")["code"] == "tunnel"
+
+
+def test_parts_of_a_request_belong_to_one(call: Calling) -> None:
+    ended = call("explain", "--header", "a: b", "--", "git", "status")
+    assert (ended.status, "give --http" in ended.err) == (2, True)
