@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from sandbox.spec import Enclosure, Mount, MountKind
+from sandbox.spec import START_IN, Enclosure, Mount, MountKind
 
 NETWORKS = ("none", "prepared")
 
@@ -25,14 +25,16 @@ ISOLATION = (
 )
 
 # Runs first inside. Only in this very view is there the file it reads: it repeats the word there on
-# bwrap's own error output, then gives the command its real one. Anywhere else it ends without running
-# the command. `exec` yields 127 and 126 as a shell would, which bwrap itself does not.
+# bwrap's own error output, waits for a line to let it go on, then gives the command its real one. Anywhere
+# else, and where the launcher is gone, it ends without running the command. `exec` yields 127 and 126 as a
+# shell would, which bwrap itself does not.
 ENTRY_FILE = "/.sekisho"
 ENTRY = (
-    f'read -r word <{ENTRY_FILE} || exit 125; printf %s "$word" >&2; exec 2>&3 3>&-; unset word; exec "$@"'
+    f'read -r word <{ENTRY_FILE} || exit 125; printf %s "$word" >&2; read -r word <&4 || exit 125; '
+    f'{START_IN}exec 2>&3 3>&- 4<&-; unset word; exec "$@"'
 )
 CHECK = f'test -L {ENTRY_FILE} || exit 125; exec "$@"'
-ENTRY_STDERR = 3  # dash redirects single-digit descriptors only
+ENTRY_STDERR, ENTRY_GATE = 3, 4  # dash redirects single-digit descriptors only
 
 
 class Descriptors(msgspec.Struct, frozen=True, kw_only=True):
@@ -97,8 +99,8 @@ def checked(spec: Enclosure) -> list[str]:
 
 
 def entry_argv(spec: Enclosure, *, bwrap: str, args_fd: int) -> list[str]:
-    """The command line for a spec made by `with_word`: once inside, bwrap's descriptor 2 gets the word,
-    and the command's error output is what `ENTRY_STDERR` is in bwrap."""
+    """The command line for a spec made by `with_word`: once inside, bwrap's descriptor 2 gets the word, and a
+    line from `ENTRY_GATE` lets the command start, whose error output is what `ENTRY_STDERR` is in bwrap."""
     return [bwrap, "--args", str(args_fd), "--", *_entry(spec), *spec.argv]
 
 
@@ -107,7 +109,7 @@ def _entry(spec: Enclosure) -> list[str]:
     prefix = ["/usr/bin/setsid", "-c"] if spec.terminal else []
     if spec.limits.pids is not None:
         prefix += ["/usr/bin/prlimit", f"--nproc={spec.limits.pids}", "--"]
-    return [*prefix, "/bin/sh", "-c", ENTRY, "sekisho"]
+    return [*prefix, "/bin/sh", "-c", ENTRY, "sekisho", spec.start_in]
 
 
 def _check(spec: Enclosure, fds: Descriptors) -> None:

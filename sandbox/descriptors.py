@@ -8,7 +8,7 @@ from sandbox import bwrap
 from sandbox.seccomp import filter_bytes
 from sandbox.spec import Enclosure
 
-ARGS, SECCOMP, INFO, FIRST_DATA = 4, 5, 6, 7
+ARGS, SECCOMP, INFO, FIRST_DATA = 5, 6, 7, 8
 
 
 class Stdio(msgspec.Struct, frozen=True, kw_only=True):
@@ -21,6 +21,14 @@ class Stdio(msgspec.Struct, frozen=True, kw_only=True):
     stdin: int | None = None
     stdout: int | None = None
     stderr: int | None = None
+
+
+class Ours(msgspec.Struct, frozen=True, kw_only=True):
+    """Our ends of bwrap's pipes: to read its own error output and --info-fd, and to let the command start."""
+
+    words: int
+    info: int
+    gate: int
 
 
 class Descriptors:
@@ -42,11 +50,13 @@ class Descriptors:
         nothing = self._keep(os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC))
         self._words, words = self._pipe()
         self._info, info = self._pipe()
+        gate, self._gate = self._pipe()
         self.wanted = {
             0: nothing if stdio.stdin is None else stdio.stdin,
             1: nothing if stdio.stdout is None else stdio.stdout,
             2: words,
             bwrap.ENTRY_STDERR: nothing if stdio.stderr is None else stdio.stderr,
+            bwrap.ENTRY_GATE: gate,
             ARGS: self._file(bwrap.args_file(spec, numbers)),
             SECCOMP: self._file(filter_bytes()),
             INFO: info,
@@ -64,15 +74,11 @@ class Descriptors:
     def _file(self, content: bytes) -> int:
         return self._keep(memory_file(content))
 
-    def take_words(self) -> int:
-        """The reading end of bwrap's own error output, now the caller's."""
-        self._opened.remove(self._words)
-        return self._words
-
-    def take_info(self) -> int:
-        """The reading end of --info-fd, now the caller's."""
-        self._opened.remove(self._info)
-        return self._info
+    def take(self) -> Ours:
+        """Our ends, now the caller's to close."""
+        for fd in (self._words, self._info, self._gate):
+            self._opened.remove(fd)
+        return Ours(words=self._words, info=self._info, gate=self._gate)
 
     def __enter__(self) -> "Descriptors":
         return self

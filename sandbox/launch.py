@@ -31,7 +31,7 @@ def start(
     stdio: Stdio | None = None,
     bwrap_path: str | None = None,
 ) -> Running:
-    """Fork a child that waits, with everything prepared, for `Running.release()`.
+    """Fork a child that waits, with its network prepared, for `Running.set_up()`.
 
     With network "prepared", `Running.sockets` holds the listening sockets (see network.prepare), also
     for each of `ports`. Must be called from a process with one thread: the child lives as long as the
@@ -50,8 +50,7 @@ def start(
         running = Running(
             pid=pid,
             control=ours,
-            words=descriptors.take_words(),
-            info=descriptors.take_info(),
+            ours=descriptors.take(),
             proof=word,
         )
     try:

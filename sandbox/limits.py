@@ -15,7 +15,7 @@ GRACE = 5.0  # seconds between being asked to end and being killed
 
 
 class Watch:
-    """Made after `launch.start` and before `Running.release`; `tick` is for the relay's loop.
+    """Made after `launch.start` and before `Running.set_up`; `tick` is for the relay's loop.
 
     `timed_out` says that the time limit ended the session (exit status 124), `crowded` that the limit of
     processes was reached: then starting one more fails inside. A context manager.
@@ -23,7 +23,7 @@ class Watch:
 
     def __init__(self, running: Running, limits: Limits, name: str) -> None:
         self._running, self._limits = running, limits
-        self._deadline = None if limits.time is None else time.monotonic() + limits.time
+        self._deadline: float | None = None
         self.timed_out = False
         self.crowded = False
         self.group = cgroup.create(limits, name)
@@ -39,6 +39,11 @@ class Watch:
         """Which of "memory", "pids", "cpus" the kernel enforces; the others are only watched, cpus not
         even that."""
         return self.group.holds if self.group is not None else frozenset()
+
+    def begin(self) -> None:
+        """From now on the time runs."""
+        if self._limits.time is not None:
+            self._deadline = time.monotonic() + self._limits.time
 
     def tick(self) -> None:
         """Look once; ends the session when it is over a limit, and says so in `Running.stopped`."""

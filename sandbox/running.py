@@ -8,6 +8,7 @@ import signal
 import socket
 import time
 
+from sandbox.descriptors import Ours
 from sandbox.errors import INSTALL, EnclosureError, from_bwrap, from_step
 from sandbox.inner import InnerInit
 
@@ -20,35 +21,44 @@ class Running:
     """Made by `launch.start`. `pid` and `pidfd` are bwrap's, seen from here; `stopped` says why it was
     ended early, None when it was not. Use it as a context manager: leaving kills what still runs."""
 
-    def __init__(self, *, pid: int, control: socket.socket, words: int, info: int, proof: str) -> None:
+    def __init__(self, *, pid: int, control: socket.socket, ours: Ours, proof: str) -> None:
         self.pid = pid
         self.pidfd = os.pidfd_open(pid)
         self.sockets: dict[str, socket.socket] = {}
         self.stopped: str | None = None
         self._init: InnerInit | None = None
-        self._control, self._words, self._info = control, words, info
+        self._control, self._ours = control, ours
         self._proof = proof.encode()
+        self._asked = False
         self._status: int | None = None
         self._kill_at: float | None = None
         self._killed = False
         self._closed = False
 
+    def set_up(self) -> None:
+        """Let bwrap make the view while the caller goes on. Does not wait, and the command does not start."""
+        if not self._asked:
+            self._asked = True
+            with contextlib.suppress(BrokenPipeError):
+                self._control.send(GO)
+
     def release(self, timeout: float = 60.0) -> None:
-        """Let the command start and return once it proved that it runs inside.
+        """Let the command start, which has proved by then that it runs inside.
 
         Raises EnclosureError otherwise, with nothing left running. `timeout` in seconds.
         """
         try:
-            self._go()
+            self.set_up()
+            self._await_bwrap()
             self._await_proof(time.monotonic() + timeout)
             self._learn_init()
+            with contextlib.suppress(BrokenPipeError):  # ended in between, which `wait` tells
+                os.write(self._ours.gate, b"\n")
         except BaseException:
             self.close()
             raise
 
-    def _go(self) -> None:
-        with contextlib.suppress(BrokenPipeError):
-            self._control.send(GO)
+    def _await_bwrap(self) -> None:
         # Nothing more comes: execve closes the other end. Or it says what failed.
         failure = self._control.recv(65536)
         if failure:
@@ -59,8 +69,8 @@ class Running:
         said = b""
         while self._proof not in said:
             left = deadline - time.monotonic()
-            ready, _, _ = select.select([self._words], [], [], max(left, 0))
-            more = os.read(self._words, 4096) if ready else b""
+            ready, _, _ = select.select([self._ours.words], [], [], max(left, 0))
+            more = os.read(self._ours.words, 4096) if ready else b""
             if not ready:
                 words = said.decode(errors="replace")
                 raise EnclosureError("bwrap-hangs", f"bwrap did not reach the command: {words}", HANGS)
@@ -71,8 +81,8 @@ class Running:
 
     def _learn_init(self) -> None:
         """bwrap wrote it before the command could start."""
-        ready, _, _ = select.select([self._info], [], [], 5)
-        text = os.read(self._info, 4096) if ready else b""
+        ready, _, _ = select.select([self._ours.info], [], [], 5)
+        text = os.read(self._ours.info, 4096) if ready else b""
         try:
             pid = int(json.loads(text)["child-pid"])
         except (ValueError, KeyError, TypeError) as strange:
@@ -160,7 +170,7 @@ class Running:
                 listening.close()
             if self._init is not None:
                 self._init.close()
-            for fd in (self._words, self._info, self.pidfd):
+            for fd in (self._ours.words, self._ours.info, self._ours.gate, self.pidfd):
                 os.close(fd)
 
     def __enter__(self) -> "Running":

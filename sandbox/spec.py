@@ -38,9 +38,14 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     time: float | None = None
 
 
+# The part of an entry that goes to where the command starts: `start_in` comes before the command's words.
+START_IN = 'test -z "$1" || { cd "./$1" && unset OLDPWD; } 2>/dev/null; shift; '
+
+
 class Enclosure(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that decides what a command inside can see and do.
 
+    The command starts in the folder `start_in` below `workdir` if there is one by then, else in `workdir`.
     `network` "prepared" means: the calling process already stands in the session's network
     namespace; "none" means a new, empty one. `terminal` asks for a session of its own with a
     controlling terminal (the inner end of a pty).
@@ -48,6 +53,7 @@ class Enclosure(msgspec.Struct, frozen=True, kw_only=True):
 
     argv: tuple[str, ...]
     workdir: str
+    start_in: str = ""
     mounts: tuple[Mount, ...]
     env: dict[str, str]
     uid: int = 1000

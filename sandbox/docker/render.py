@@ -9,7 +9,7 @@ import msgspec
 
 from sandbox.docker.profile import profile
 from sandbox.docker.view import View, view
-from sandbox.spec import Enclosure, Limits, Mount
+from sandbox.spec import START_IN, Enclosure, Limits, Mount
 
 ENTRY_DIR = "/.sekisho"
 # Runs first inside: says that it stands there, waits, then becomes the command. When the launcher dies
@@ -17,9 +17,9 @@ ENTRY_DIR = "/.sekisho"
 # and reaps what the command leaves.
 READY, GO = b"ready\n", b"go\n"
 _WAIT = f"echo ready >{ENTRY_DIR}/proof && read -r word <{ENTRY_DIR}/go && unset word || exit 125; "
-ENTRY = _WAIT + 'exec "$@"'
+ENTRY = _WAIT + START_IN + 'exec "$@"'
 ONE_OUTPUT = "exec 2>&1; "  # else the engine carries the two apart, and their order is lost
-ENTRY_AS_INIT = _WAIT + '"$@"; exit $?'
+ENTRY_AS_INIT = _WAIT + START_IN + '"$@"; exit $?'
 
 # What belongs to the kernel as a whole. Docker's own list is shorter; naming one replaces the other.
 MASKED = (
@@ -91,7 +91,7 @@ def body(
         "Hostname": spec.hostname,
         "User": f"{spec.uid}:{spec.gid}",
         "WorkingDir": spec.workdir,
-        "Entrypoint": ["/bin/sh", "-c", _entry(init, one_output), "sekisho"],
+        "Entrypoint": ["/bin/sh", "-c", _entry(init, one_output), "sekisho", spec.start_in],
         "Cmd": list(spec.argv),
         "Env": environment(spec.env, image.env),
         "Labels": dict(labels or {}),

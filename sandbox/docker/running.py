@@ -97,6 +97,9 @@ class ContainerRunning(Running):
         select.select([self._copied], [], [], DRAIN)
         return entry_failed(image, self._container.status(), self._pump.last_words.decode(errors="replace"))
 
+    def set_up(self) -> None:
+        """The container stands already."""
+
     def release(self, timeout: float = 60.0) -> None:
         """Let the command start: it has already proved that it stands inside."""
         self._pump.look_at_size()

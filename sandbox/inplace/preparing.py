@@ -9,14 +9,14 @@ from pathlib import Path
 from sandbox.inplace.guarding import configured, passages, repositories_below, repositories_in
 from sandbox.inplace.masking import covered_paths, hidden_in, masks_over, not_below
 from sandbox.inplace.model import Guarded, InPlace
-from sandbox.workspace.carry import changes, commit_changes, look_for_changes, without_hidden
+from sandbox.workspace.carry import changes, commit_changes, without_hidden
 from sandbox.workspace.extras import hidden_files, skip_worktree, tracked_matches
 from sandbox.workspace.git import OURS, git
 from sandbox.workspace.model import Workspace, WorkspaceError, absolute, carried_subject, namespace
 from sandbox.workspace.ownfiles import own_files
-from sandbox.workspace.present import NO_RULE, committed, in_place
-from sandbox.workspace.skeleton import empty_clone, lean_on_inside_paths, new_folder, write_refs
-from sandbox.workspace.source import Source, inspect
+from sandbox.workspace.present import NO_RULE, in_place
+from sandbox.workspace.skeleton import complaining, empty_clone, lean_on_inside_paths, write_refs
+from sandbox.workspace.source import Source, committed, inspect, uncommitted
 
 _UNDER_WAY = {
     "MERGE_HEAD": "a merge",
@@ -38,9 +38,15 @@ def create(repo: Path, dest: Path, session: str, *, hide: Sequence[str] = ()) ->
     """
     namespace(session)
     source = inspect(repo)
-    with new_folder(dest, f"{source.top}: cannot be worked in"):
-        _ready(source)
-        return _create(source, dest, session, hide)
+    if os.path.lexists(dest):
+        raise WorkspaceError(f"{dest}: exists already")
+    try:
+        with complaining(f"{source.top}: cannot be worked in"):
+            _ready(source)
+            return _create(source, dest, session, hide)
+    except BaseException:
+        shutil.rmtree(dest, ignore_errors=True)
+        raise
 
 
 def _ready(source: Source) -> None:
@@ -58,7 +64,7 @@ def _create(source: Source, dest: Path, session: str, hide: Sequence[str]) -> In
     (dest / EMPTY_FILE).touch(mode=0o444)
     (dest / EMPTY_FOLDER).mkdir(mode=0o555)
     unseen = hidden_files(source.top, hide)
-    found = without_hidden(changes(source, look_for_changes(source).output()), unseen)
+    found = without_hidden(changes(source, uncommitted(source).output()), unseen)
     private = empty_clone(source, dest / "tree")
     base = source.head
     changed = (*found.paths, *(skipped.path for skipped in found.skipped))

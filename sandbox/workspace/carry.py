@@ -12,17 +12,13 @@ from pathlib import Path
 import msgspec
 
 from sandbox.saferead import look, read_head
-from sandbox.workspace.git import OURS, Call, git, lines, text
+from sandbox.workspace.git import OURS, git, lines, text
 from sandbox.workspace.model import Skipped
 from sandbox.workspace.secrets import secret_file
 from sandbox.workspace.source import Source
 
 LOOKED_AT = 1 << 20  # bytes of a file that are looked at for secrets
 LARGEST = 512 << 20  # bytes of a file that is put into a commit
-_STATUS = (
-    *("status", "--porcelain=v2", "--branch", "-z"),
-    *("--untracked-files=all", "--no-renames", "--ignore-submodules=none"),
-)
 
 _TAKE = ("--add", "--remove", "--replace", "-z", "--stdin")
 
@@ -35,13 +31,8 @@ class Changes(msgspec.Struct, frozen=True, kw_only=True):
     skipped: tuple[Skipped, ...]
 
 
-def look_for_changes(source: Source) -> Call:
-    """A git that lists what the person has not committed."""
-    return Call(source.top, *_STATUS)
-
-
 def changes(source: Source, listing: bytes) -> Changes:
-    """What the person has not committed, without what must not be carried. `listing`: of the git above."""
+    """What the person has not committed, without what must not be carried. `listing`: of `uncommitted`."""
     records = iter(lines(listing))
     head: str | None = None
     paths: list[bytes] = []

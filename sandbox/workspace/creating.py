@@ -1,39 +1,18 @@
 """Make a session's own clone. The person's index, branches and objects are only read.
 
 git checks the start out while its caller goes on with other things: that takes most of the time of a
-session's start. What is not committed comes on top.
+session's start. What is not committed comes on top (completing.py).
 """
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+import shutil
+from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
-import msgspec
-
-from sandbox.workspace.carry import Changes, changes, commit_changes, look_for_changes, without_hidden
-from sandbox.workspace.extras import carry_folders, hidden_files, hide_paths
-from sandbox.workspace.git import OURS, Call, git
-from sandbox.workspace.model import (
-    Workspace,
-    WorkspaceError,
-    absolute,
-    carried_subject,
-    namespace,
-)
-from sandbox.workspace.ownfiles import inherited, own_files
-from sandbox.workspace.present import NO_RULE, carried, committed
-from sandbox.workspace.skeleton import (
-    cleared_on_failure,
-    complaining,
-    empty_clone,
-    lean_on_inside_paths,
-    write_refs,
-)
-from sandbox.workspace.source import Source, commit_of, inspect
-from sandbox.workspace.submodules import gitlinks, named
-
-_WORKERS = min(os.cpu_count() or 1, 4)  # that write files
+from sandbox.workspace.model import OwnFiles, Workspace, WorkspaceError, absolute, namespace
+from sandbox.workspace.skeleton import check_out, complaining, empty_clone
+from sandbox.workspace.source import Source, commit_of, committed, inspect, uncommitted
 
 
 def create(
@@ -51,89 +30,55 @@ def create(
     that must not be seen, `from_ref` another commit to start from (then no uncommitted work comes
     along unless it is HEAD). Raises WorkspaceError; then nothing is left at `dest` nor in `repo`.
     """
-    with cloning(repo, dest, session, from_ref=from_ref) as begun:
+    with Cloning(repo, dest, session, from_ref=from_ref) as begun:
         return begun.finish(carry=carry, hide=hide)
 
 
-@contextmanager
-def cloning(repo: Path, dest: Path, session: str, *, from_ref: str | None = None) -> Iterator["Cloning"]:
-    """A block in which git fills the clone; `finish` must end it. If it fails, nothing is left at `dest`.
-
-    The parameters are those of `create`. Raises WorkspaceError, and what the block raises.
-    """
-    namespace(session)
-    source = inspect(repo)
-    start = _start(source, from_ref)
-    complaint = f"no clone of {source.top}"
-    with cleared_on_failure(dest):
-        with complaining(complaint):
-            git_dir = empty_clone(source, dest)
-            checkout = _check_out(dest, start) if start else None
-            listing = look_for_changes(source)
-        with checkout or nullcontext(), listing:
-            draft = _draft(source, dest, session, start, from_ref)
-            yield Cloning(draft, source, git_dir, checkout, listing, complaint)
-
-
 class Cloning:
-    """A clone in the making. `draft` is the workspace as it will be, but for its `base` and what follows."""
+    """A clone in the making, which git fills while the caller goes on.
 
-    def __init__(
-        self,
-        draft: Workspace,
-        source: Source,
-        git_dir: Path,
-        checkout: Call | None,
-        listing: Call,
-        complaint: str,
-    ) -> None:
-        self.draft, self._source, self._git_dir = draft, source, git_dir
-        self._checkout, self._listing, self._complaint = checkout, listing, complaint
+    `draft` is the workspace as it will be, but for its `base` and what follows. A context manager: where
+    `finish` has not succeeded by the time it is left, git is stopped and the clone is gone.
+    """
+
+    def __init__(self, repo: Path, dest: Path, session: str, *, from_ref: str | None = None) -> None:
+        """The parameters are those of `create`. Raises WorkspaceError; then nothing is left at `dest`."""
+        namespace(session)
+        if os.path.lexists(dest):
+            raise WorkspaceError(f"{dest}: exists already")
+        self._source = source = inspect(repo)
+        start = _start(source, from_ref)
+        self._complaint = f"no clone of {source.top}"
+        with complaining(self._complaint), ExitStack() as undo:
+            undo.callback(shutil.rmtree, dest, ignore_errors=True)
+            self._git_dir = empty_clone(source, dest)
+            self._checkout = undo.enter_context(check_out(dest, start)) if start else None
+            self._listing = undo.enter_context(uncommitted(source))
+            self.draft = _draft(source, dest, session, start, from_ref)
+            self._undo = undo.pop_all()
 
     def finish(self, *, carry: Sequence[str] = (), hide: Sequence[str] = ()) -> Workspace:
         """Wait for git and add what it does not know of. Raises WorkspaceError."""
+        # Imported while git works.
+        from sandbox.workspace.completing import complete
+
+        listing, checkout = self._listing, self._checkout
         with complaining(self._complaint):
-            return self._finish(carry, hide)
+            made = complete(
+                self._source, self.draft, self._git_dir, listing, checkout, carry=carry, hide=hide
+            )
+        self._undo.pop_all()
+        return made
 
-    def _finish(self, carry: Sequence[str], hide: Sequence[str]) -> Workspace:
-        source, draft, dest = self._source, self.draft, Path(self.draft.clone)
-        found, notes = _to_carry(source, draft.start, self._listing.output())
-        if found.paths:
-            found = without_hidden(found, hidden_files(source.top, hide, ignored=False))
-        base, own = draft.start, draft.own
-        if found.paths:
-            subject = carried_subject(draft.session) + "\n"
-            base = commit_changes(source, self._git_dir, found.paths, subject)
-            own += (own_files(source, base, {**OURS, "GIT_DIR": str(self._git_dir)}),)
-        if self._checkout:
-            self._checkout.output()
-        refs = write_refs(source, self._git_dir, base)
-        if base and base != draft.start:
-            _check_out(dest, base).output()
-        notes += _submodule_note(dest) + _filter_note(dest)
-        notes += carry_folders(Path(source.top), dest, carry)
-        hidden, hide_notes = hide_paths(dest, hide, carried=bool(carry))
-        notes += hide_notes
-        beside, unrecorded = carried(source, carry)
-        notes += (f"{NO_RULE}: {unrecorded}",) if unrecorded else ()
-        lean_on_inside_paths(source, self._git_dir)
-        if draft.start:
-            git(source.top, "update-ref", namespace(draft.session) + "/base", draft.start)
-        return msgspec.structs.replace(
-            draft,
-            base=base,
-            refs=refs,
-            hidden=hidden,
-            skipped=found.skipped,
-            notes=notes,
-            own=own + beside,
-            unrecorded=unrecorded,
-        )
+    def close(self) -> None:
+        """Stop git and leave nothing, where `finish` has not succeeded."""
+        self._undo.close()
 
+    def __enter__(self) -> "Cloning":
+        return self
 
-def _check_out(dest: Path, commit: str) -> Call:
-    # Side by side from a hundred files on: making files is system calls, and these wait for each other.
-    return Call(dest, "-c", f"checkout.workers={_WORKERS}", "read-tree", "-u", "--reset", commit, env=OURS)
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 def _draft(source: Source, dest: Path, session: str, start: str | None, from_ref: str | None) -> Workspace:
@@ -151,9 +96,16 @@ def _draft(source: Source, dest: Path, session: str, start: str | None, from_ref
         start=start,
         base=start,
         refs={},
-        own=inherited(source, start) if from_ref and start else (),
+        own=_inherited(source, start) if from_ref and start else (),
         committed=committed(source),
     )
+
+
+def _inherited(source: Source, start: str) -> tuple[OwnFiles, ...]:
+    # Wanted by those who go on from an earlier session alone.
+    from sandbox.workspace.ownfiles import inherited
+
+    return inherited(source, start)
 
 
 def _start(source: Source, from_ref: str | None) -> str | None:
@@ -163,29 +115,3 @@ def _start(source: Source, from_ref: str | None) -> str | None:
     if start is None:
         raise WorkspaceError(f"{from_ref!r} is no commit of {source.top}")
     return start
-
-
-def _to_carry(source: Source, start: str | None, listing: bytes) -> tuple[Changes, tuple[str, ...]]:
-    changed = changes(source, listing)
-    if not changed.paths or (start == source.head and changed.head == source.head):
-        return changed, ()
-    why = "the session starts from another commit" if start != source.head else "HEAD moved meanwhile"
-    note = f"uncommitted changes of {len(changed.paths)} files were not carried over: {why}"
-    return Changes(head=changed.head, paths=(), skipped=changed.skipped), (note,)
-
-
-def _filter_note(dest: Path) -> tuple[str, ...]:
-    attributes = dest / ".gitattributes"
-    if attributes.is_symlink() or not attributes.is_file() or b"filter=" not in attributes.read_bytes():
-        return ()
-    return ("files with a filter (LFS, git-crypt) are as they are committed: pointers, or encrypted",)
-
-
-def _submodule_note(dest: Path) -> tuple[str, ...]:
-    if not (dest / ".gitmodules").is_file():
-        return ()
-    paths = gitlinks(git(dest, "ls-files", "-z", "--stage", env=OURS))
-    if not paths:
-        return ()
-    way = "`git submodule update --init` inside fetches them"
-    return (f"submodules are left uninitialised, as empty folders: {named(paths)}; {way}",)

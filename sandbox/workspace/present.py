@@ -15,7 +15,6 @@ from sandbox.workspace.git import GitError, git, lines
 from sandbox.workspace.model import OwnFiles
 from sandbox.workspace.source import Source
 
-_COMMITTED = ("refs/heads/", "refs/tags/", "refs/remotes/")
 MOST_FILES = 20_000
 MOST_BYTES = 256 << 20
 MOST_FILTERED = 500  # each is a run of the person's own filter, at worst
@@ -28,12 +27,6 @@ class TooMuch(Exception):
     def __init__(self) -> None:
         most = f"{MOST_FILES} files or {MOST_BYTES >> 20} MiB"
         super().__init__(f"more than {most} beside the commits could be seen, too much to record")
-
-
-def committed(source: Source) -> tuple[str, ...]:
-    """What the person's branches, tags, remote branches and HEAD stand at: what lies below is committed."""
-    refs = (oid for name, oid in source.refs.items() if name.startswith(_COMMITTED))
-    return tuple(dict.fromkeys((*refs, *((source.head,) if source.head else ()))))
 
 
 def _beside_commits(source: Source, changed: Iterable[bytes]) -> OwnFiles:

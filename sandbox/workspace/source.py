@@ -10,9 +10,26 @@ import msgspec
 from sandbox.workspace.git import Call, attempt, git, lines, output, text
 from sandbox.workspace.model import WorkspaceError, absolute
 
-_CARRIED_REFS = ("refs/heads/", "refs/tags/", "refs/remotes/", "refs/notes/")
+_COMMITTED_REFS = ("refs/heads/", "refs/tags/", "refs/remotes/")
+_CARRIED_REFS = (*_COMMITTED_REFS, "refs/notes/")
 ASTRAY = "its git folder is not the .git of its working tree, so anybody may have written its settings"
 _ALTERNATE_DEPTH = 5  # git itself follows no more
+
+
+class NoTree(WorkspaceError):
+    """There is no working tree. `said` is what git says about that."""
+
+    def __init__(self, where: Path, said: str) -> None:
+        super().__init__(f"{where}: no git working tree to work in ({said})")
+        self.said = said
+
+
+class Astray(WorkspaceError):
+    """The git folder of the working tree `top` is not its `.git` but `git_dir`."""
+
+    def __init__(self, top: str, git_dir: str) -> None:
+        super().__init__(f"{top}: {ASTRAY} ({git_dir})")
+        self.top, self.git_dir = top, git_dir
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,7 +50,7 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def inspect(where: Path) -> Source:
-    """Read the repository that `where` lies in. Raises WorkspaceError where there is none to work in."""
+    """Read the repository that `where` lies in. Raises NoTree, Astray, OSError or GitError."""
     # Side by side: each of these is little more than the start of a process.
     asked = [Call(where, *words) for words in (_LAYOUT, _BRANCH, _LISTING, _CONFIG)]
     layout, branch, listing, config = [call.attempt() for call in asked]
@@ -56,6 +73,17 @@ def inspect(where: Path) -> Source:
         symrefs=symrefs,
         config=_config(output(config)),
     )
+
+
+def committed(source: Source) -> tuple[str, ...]:
+    """What the person's branches, tags, remote branches and HEAD stand at: what lies below is committed."""
+    refs = (oid for name, oid in source.refs.items() if name.startswith(_COMMITTED_REFS))
+    return tuple(dict.fromkeys((*refs, *((source.head,) if source.head else ()))))
+
+
+def uncommitted(source: Source) -> Call:
+    """A git that lists what the person has not committed, see git-status(1)."""
+    return Call(source.top, *_STATUS)
 
 
 def commit_of(top: str, name: str) -> str | None:
@@ -83,28 +111,43 @@ _LAYOUT = ("rev-parse", *_QUESTIONS)
 _BRANCH = ("symbolic-ref", "--quiet", "HEAD")
 _LISTING = ("for-each-ref", "--format=%(objectname) %(refname) %(symref)", *_CARRIED_REFS)
 _CONFIG = ("config", "--list", "-z")
+_STATUS = (
+    *("status", "--porcelain=v2", "--branch", "-z"),
+    *("--untracked-files=all", "--no-renames", "--ignore-submodules=none"),
+)
 
 
 def _layout(where: Path, asked: CompletedProcess[bytes]) -> tuple[str, str, str, str]:
-    if asked.returncode != 0:
-        said = asked.stderr.decode("utf-8", "replace").strip()
-        raise WorkspaceError(f"{os.fspath(where)}: no git working tree to work in ({said})")
-    top, own, common, object_format = answers(where, asked.stdout, _QUESTIONS)
-    if not at_home(top, own):
-        raise WorkspaceError(f"{top}: {ASTRAY} ({own})")
+    top, own, common, object_format = _answered(where, asked, _QUESTIONS)
     # A relative answer is relative to where git was asked.
     return absolute(top), absolute(own), absolute(Path(where, common)), object_format
 
 
-def answers(where: Path, said: bytes, questions: Sequence[str]) -> list[str]:
-    """What `git rev-parse QUESTIONS...` said in `where`, one a question."""
+def top_level(where: Path) -> Path:
+    """The top of the working tree that `where` lies in. Raises NoTree, Astray, OSError or GitError."""
+    questions = _QUESTIONS[:2]
+    return Path(_answered(where, attempt(where, "rev-parse", *questions), questions)[0])
+
+
+def _answered(where: Path, asked: CompletedProcess[bytes], questions: Sequence[str]) -> list[str]:
+    """What `git rev-parse QUESTIONS...` says of a tree with a git folder of its own. The first two ask for
+    the tree and that folder."""
+    if asked.returncode != 0:
+        raise NoTree(where, asked.stderr.decode("utf-8", "replace").strip())
+    said = _answers(where, asked.stdout, questions)
+    if not _at_home(said[0], said[1]):
+        raise Astray(said[0], said[1])
+    return said
+
+
+def _answers(where: Path, said: bytes, questions: Sequence[str]) -> list[str]:
     found = os.fsdecode(said.removesuffix(b"\n")).split("\n")
     if len(found) != len(questions):  # a path holds a newline: ask for each alone
         found = [text(git(where, "rev-parse", question)) for question in questions]
     return found
 
 
-def at_home(top: str, git_dir: str) -> bool:
+def _at_home(top: str, git_dir: str) -> bool:
     """Whether a git folder is what the `.git` of its tree is or names.
 
     Any other may be a folder of tracked files, whose settings and filters an agent wrote: git takes for a

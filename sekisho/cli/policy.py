@@ -12,8 +12,8 @@ import typer
 from sekisho.cli.errors import USAGE, Trouble
 from sekisho.cli.opening import opened
 from sekisho.cli.policies import chosen_policy, unusable
-from sekisho.cli.run import top_level
 from sekisho.cli.show import block
+from sekisho.cli.trees import top_level
 from sekisho.core.problem import PolicyError, Problem
 from sekisho.session.settings import PROJECT_FILE, Layer, encode, person_layer, read_layer
 

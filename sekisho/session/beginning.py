@@ -1,80 +1,126 @@
-"""How a session's place comes to be: git fills a clone while its caller goes on; in place all is there."""
+"""How a session's place comes to be: git fills a clone while the launcher goes on; in place all is there.
 
-from collections.abc import Callable, Iterator, Sequence
+A clone begins before the policy is read and the store is open: git takes most of the time of a start.
+"""
+
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
 
-import msgspec
-
-from sandbox.checkpoint.model import CheckpointError
-from sandbox.inplace import model as inplace
-from sandbox.workspace import creating
+from sandbox.workspace.creating import Cloning
 from sandbox.workspace.model import WorkspaceError, dump
+from sandbox.workspace.source import top_level
 from sekisho.session.config import WORKSPACE
-from sekisho.session.place import CHECKPOINTS, IN_PLACE, Place
-from sekisho.session.request import Request
-from sekisho.store.files import write_atomic
+from sekisho.session.signals import interruptible
+from sekisho.store.sessions import SessionFolder, Sessions
+
+if TYPE_CHECKING:
+    from sekisho.core.policy import Sandbox
+    from sekisho.session.place import Place
 
 START = "the start of the session"  # the label of its first checkpoint
 
 
-class Beginning(msgspec.Struct, frozen=True, kw_only=True):
-    """A place in the making. `draft` says already where its parts lie and how they appear; `finish` gives
-    it complete, and raises WorkspaceError."""
+class Beginning(Protocol):
+    """A place in the making. `project` is the top of the person's own tree."""
 
-    draft: Place
-    finish: Callable[[], Place]
+    folder: SessionFolder
+    project: Path
+
+    def draft(self, policy: "Sandbox") -> "Place":
+        """It says already where its parts lie and how they appear. Raises WorkspaceError."""
+
+    def finish(self, policy: "Sandbox") -> "Place":
+        """It complete, with its record in the session's folder. Raises WorkspaceError."""
+
+    def close(self) -> None:
+        """Leave nothing of what was not finished."""
 
 
 @contextmanager
-def cloning(
-    folder: Path,
-    where: Path,
-    *,
-    carry: Sequence[str] = (),
-    hide: Sequence[str] = (),
-    from_ref: str | None = None,
+def beginning(
+    sessions: Sessions, where: Path, *, in_place: bool = False, from_ref: str | None = None
 ) -> Iterator[Beginning]:
-    """A block beside which git makes a fresh clone for the session with the folder `folder`.
+    """A block in which a session begins in the working tree that `where` lies in, in its own or in a clone.
 
-    Raises WorkspaceError.
+    A signal raises Interrupted in it. Where it fails before there is a record, no folder is left. Raises
+    WorkspaceError, OSError or GitError where git cannot be asked, and StoreBroken.
     """
-    dest = folder / "work" / "tree"
-    with creating.cloning(where, dest, folder.name, from_ref=from_ref) as begun:
-
-        def finish() -> Place:
-            made = begun.finish(carry=carry, hide=hide)
-            write_atomic(folder / WORKSPACE, dump(made))
-            return Place(workspace=made)
-
-        yield Beginning(draft=Place(workspace=begun.draft), finish=finish)
-
-
-def in_place(folder: Path, where: Path, *, hide: Sequence[str] = ()) -> Place:
-    """The person's own tree for that session, with a checkpoint of it as it is now. Raises WorkspaceError."""
-    # Imported where it is wanted: the start of a clone must not wait for it.
-    from sandbox.checkpoint.taking import take
-    from sandbox.inplace import preparing
-
-    made = preparing.create(where, folder / "work" / "place", folder.name, hide=hide)
-    write_atomic(folder / WORKSPACE, dump(made.workspace))  # what pushes are held from
-    write_atomic(folder / IN_PLACE, inplace.dump(made))
-    try:
-        take(inplace.subject_of(made), folder / CHECKPOINTS, START)
-    except CheckpointError as error:
-        raise WorkspaceError(f"{made.top} was not touched: {error}") from error
-    return Place(workspace=made.workspace, inplace=made)
+    with interruptible():
+        folder = sessions.create()
+        begun: Beginning | None = None
+        try:
+            begun = InPlace(folder, where) if in_place else Clone(folder, where, from_ref)
+            yield begun
+        finally:
+            if begun is not None:
+                begun.close()
+            if not folder.state.exists():
+                sessions.remove(folder.id)
 
 
-@contextmanager
-def beginning(folder: Path, request: Request) -> Iterator[Beginning]:
-    """A block in which the place that was asked for comes to be. Raises WorkspaceError."""
-    policy, where = request.pinned.policy.sandbox, request.folder or request.project
-    if request.in_place:
-        made = in_place(folder, where, hide=policy.hide_paths)
-        yield Beginning(draft=made, finish=lambda: made)
-        return
-    with cloning(
-        folder, where, carry=policy.carry, hide=policy.hide_paths, from_ref=request.from_ref
-    ) as begun:
-        yield begun
+class Clone:
+    """A fresh clone, or one that starts from the ref `from_ref`."""
+
+    def __init__(self, folder: SessionFolder, where: Path, from_ref: str | None = None) -> None:
+        self.folder = folder
+        self._cloning = Cloning(where, folder.work / "tree", folder.id, from_ref=from_ref)
+        self.project = Path(self._cloning.draft.repo)
+
+    def draft(self, policy: "Sandbox") -> "Place":
+        """See Beginning."""
+        from sekisho.session.place import Place  # while git works, as all from here on
+
+        return Place(workspace=self._cloning.draft)
+
+    def finish(self, policy: "Sandbox") -> "Place":
+        """See Beginning."""
+        from sekisho.session.place import Place
+        from sekisho.store.files import write_atomic
+
+        made = self._cloning.finish(carry=policy.carry, hide=policy.hide_paths)
+        write_atomic(self.folder.path / WORKSPACE, dump(made))
+        return Place(workspace=made)
+
+    def close(self) -> None:
+        """See Beginning."""
+        self._cloning.close()
+
+
+class InPlace:
+    """The person's own tree, with a checkpoint of it as it is now."""
+
+    def __init__(self, folder: SessionFolder, where: Path) -> None:
+        self.folder, self.project, self._where = folder, top_level(where), where
+        self._made: Place | None = None
+
+    def draft(self, policy: "Sandbox") -> "Place":
+        """See Beginning."""
+        return self.finish(policy)
+
+    def finish(self, policy: "Sandbox") -> "Place":
+        """See Beginning."""
+        if self._made is None:
+            self._made = self._make(policy)
+        return self._made
+
+    def close(self) -> None:
+        """See Beginning; its parts clear up after themselves."""
+
+    def _make(self, policy: "Sandbox") -> "Place":
+        from sandbox.checkpoint.model import CheckpointError
+        from sandbox.checkpoint.taking import take
+        from sandbox.inplace import model, preparing
+        from sekisho.session.place import CHECKPOINTS, IN_PLACE, Place
+        from sekisho.store.files import write_atomic
+
+        folder = self.folder
+        made = preparing.create(self._where, folder.work / "place", folder.id, hide=policy.hide_paths)
+        write_atomic(folder.path / WORKSPACE, dump(made.workspace))  # what pushes are held from
+        write_atomic(folder.path / IN_PLACE, model.dump(made))
+        try:
+            take(model.subject_of(made), folder.path / CHECKPOINTS, START)
+        except CheckpointError as error:
+            raise WorkspaceError(f"{made.top} was not touched: {error}") from error
+        return Place(workspace=made.workspace, inplace=made)

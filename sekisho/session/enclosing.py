@@ -1,24 +1,25 @@
-"""A session between its start and its end: gatekeeper, enclosure, relay.
+"""A session between its start and its end: enclosure, gatekeeper, relay.
 
-The gatekeeper loads while the sandbox starts, and the sandbox does not wait for it: its sockets exist, and
-what connects early waits in the kernel. It does not start earlier, because it takes a whole core for as long
-as git needs for the place: where two cores share one, git would need twice as long.
+The sandbox is set up while git fills the place, and waits there to be let go. The command does not wait for
+the gatekeeper: its sockets exist, and what connects early waits in the kernel. It does not start earlier,
+because it takes a whole core for as long as git needs: where git has two, it would need twice as long.
 """
 
 import os
+import socket
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 import msgspec
 
-import sandbox.launch  # noqa: F401 - what bubblewrap starts by: loaded now, while git works
 from sandbox.pipes import Pipes
 from sandbox.recording import Recording
 from sandbox.spec import Enclosure, Limits
 from sandbox.terminal import Terminal
 from sekisho.session import notes, person, prepare, shimming
+from sekisho.session.beginning import Beginning
 from sekisho.session.config import SessionConfig
 from sekisho.session.foretold import foretold
 from sekisho.session.limiting import Guard
@@ -56,10 +57,13 @@ def get_ready(store: Store, request: Request, folder: SessionFolder, place: Plac
 
 
 @contextmanager
-def _gatekeeper(config: SessionConfig, folder: SessionFolder) -> Iterator[GatekeeperProcess]:
+def _gatekeeper(
+    config: SessionConfig, folder: SessionFolder, sockets: Mapping[str, socket.socket]
+) -> Iterator[None]:
     gatekeeper = GatekeeperProcess(config, folder.logs / "gatekeeper.log", lambda s: _died(folder, s))
     try:
-        yield gatekeeper
+        gatekeeper.give(sockets)
+        yield
     finally:
         with keeping():
             gatekeeper.stop()
@@ -69,25 +73,35 @@ def _died(folder: SessionFolder, status: int) -> None:
     notes.add(folder.path, f"the gatekeeper ended unasked (status {status}) and was started again")
 
 
-def run(store: Store, request: Request, folder: SessionFolder, ready: Ready, place: Place) -> tuple[int, str]:
-    """Run the command in the place, which is finished now; its status and why it ended."""
-    spec, base = prepare.completed(ready.spec, place), place.workspace.base or ""
-    ports = tuple(entry.port for entry in request.pinned.policy.network.local)
+def run(store: Store, request: Request, begun: Beginning) -> tuple[int, str]:
+    """Run the command in a place that is in the making; its status and why it ended.
+
+    Raises EnclosureError, WorkspaceError, StoreBroken or OSError; then the command was not run, or was ended.
+    """
+    folder, policy = begun.folder, request.pinned.policy
+    ready = get_ready(store, request, folder, begun.draft(policy.sandbox))
+    ports = tuple(entry.port for entry in policy.network.local)
+    terminal = ready.spec.terminal
     with (
         shimming.agent_socket(folder.id) as agent,
-        _gatekeeper(ready.config, folder) as gatekeeper,
-        _console(request, folder, terminal=spec.terminal) as relay,
+        ExitStack() as outlasting,
+        _console(request, folder, terminal=terminal) as relay,
     ):
         running = request.backend.start(
-            spec, ports=ports, stdio=relay.stdio, session=folder.id, scratch=folder.path
+            ready.spec, ports=ports, stdio=relay.stdio, session=folder.id, scratch=folder.path
         )
-        limits = request.backend.watched(spec.limits)
-        with running, Guard(running, limits, folder.path, terminal=spec.terminal) as guard:
-            gatekeeper.give({**running.sockets, "agent": agent})
-            _begin(store, folder, base, spec.limits, guard.unenforced)
-            said = (*ready.foretold, *guard.told)
-            _announce(folder.load(), said, terminal=spec.terminal)
+        limits = request.backend.watched(ready.spec.limits)
+        with running, Guard(running, limits, folder.path, terminal=terminal) as guard:
+            running.set_up()
+            place = begun.finish(policy.sandbox)
+            # Begun after the sandbox, and ended after it.
+            outlasting.enter_context(_gatekeeper(ready.config, folder, {**running.sockets, "agent": agent}))
+            base = place.workspace.base or ""
+            _begin(store, folder, base, ready.spec.limits, guard.unenforced)
+            prepare.tell_skipped(place)
+            _announce(folder.load(), (*ready.foretold, *guard.told), terminal=terminal)
             running.release()
+            guard.begin()
             folder.save(msgspec.structs.replace(folder.load(), state=SessionState.RUNNING, base=base))
             status = relay.relay(running)
         return guard.outcome(status)

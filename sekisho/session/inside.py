@@ -1,6 +1,5 @@
 """What a session sees: the enclosure put together from workspace, toolchains, trust and our own files."""
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -70,7 +69,8 @@ def enclosure(parts: Parts, environ: Mapping[str, str]) -> Enclosure:
     )
     return Enclosure(
         argv=parts.argv,
-        workdir=workdir(parts.place),
+        workdir=top,
+        start_in=parts.place.workspace.prefix,
         mounts=(
             *_base(parts),
             *tools.mounts,
@@ -88,13 +88,6 @@ def enclosure(parts: Parts, environ: Mapping[str, str]) -> Enclosure:
         terminal=parts.terminal,
         limits=parts.limits,
     )
-
-
-def workdir(place: Place) -> str:
-    """Where the person stood; the top, where that folder is not part of what was carried over."""
-    workspace = place.workspace
-    carried = workspace.prefix and Path(place.tree, workspace.prefix).is_dir()
-    return os.path.join(workspace.repo, workspace.prefix) if carried else workspace.repo
 
 
 def _base(parts: Parts) -> tuple[Mount, ...]:

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import msgspec
 
-from sekisho.session.beginning import beginning
+from sekisho.session import enclosing
+from sekisho.session.beginning import Beginning
 from sekisho.session.request import Request, session_record
-from sekisho.session.signals import interruptible, keeping
+from sekisho.session.signals import keeping
 from sekisho.store.handoff import Handoff
 from sekisho.store.sessions import SessionFolder, SessionState
 from sekisho.store.store import Store
@@ -21,35 +22,24 @@ class Ended(msgspec.Struct, frozen=True, kw_only=True):
     folder: Path
 
 
-def run(store: Store, request: Request) -> Ended:
-    """Run a session. Raises EnclosureError, WorkspaceError, StoreBroken or Interrupted; then no command
-    was run, or it was ended."""
-    with interruptible():
-        folder = store.sessions.create()
-        folder.save(session_record(folder.id, request))
-        try:
-            status, because = _session(store, request, folder)
-        except BaseException as error:
-            with keeping():
-                _abandon(store, folder, error)
-            raise
+def run(store: Store, request: Request, begun: Beginning) -> Ended:
+    """Run a session that has begun. Raises EnclosureError, WorkspaceError, StoreBroken or Interrupted; then
+    no command was run, or it was ended."""
+    folder = begun.folder
+    folder.save(session_record(folder.id, request))
+    try:
+        status, because = enclosing.run(store, request, begun)
+    except BaseException as error:
         with keeping():
-            # Imported when the work is over: until then it only delays the start.
-            from sekisho.session import finish
+            begun.close()
+            _abandon(store, folder, error)
+        raise
+    with keeping():
+        # Imported when the work is over: until then it only delays the start.
+        from sekisho.session import finish
 
-            handoff = finish.finish(store, folder, status=status, because=because)
+        handoff = finish.finish(store, folder, status=status, because=because)
     return Ended(status=status, handoff=handoff, folder=folder.path)
-
-
-def _session(store: Store, request: Request, folder: SessionFolder) -> tuple[int, str]:
-    """The session's exit status and why it ended."""
-    with beginning(folder.path, request) as begun:
-        # Imported while git works.
-        from sekisho.session import enclosing
-
-        ready = enclosing.get_ready(store, request, folder, begun.draft)
-        made = begun.finish()
-    return enclosing.run(store, request, folder, ready, made)
 
 
 def _abandon(store: Store, folder: SessionFolder, error: BaseException) -> None:

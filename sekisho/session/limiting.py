@@ -73,7 +73,7 @@ def weakly_held(limits: Limits, enforced: Collection[str]) -> tuple[str, ...]:
 
 
 class Guard:
-    """Made after `launch.start` and before `Running.release`; a context manager around the relay.
+    """Made after `launch.start` and before `Running.set_up`; a context manager around all that follows.
 
     It works by a timer and not in the relay's loop, which stands still while nobody reads the output: the
     time is over all the same. `folder` is the session's; `terminal` says that ours is in raw mode.
@@ -83,9 +83,8 @@ class Guard:
         self._running, self._limits, self._folder = running, limits, folder
         self._line_end = "\r\n" if terminal else "\n"
         self._watch = Watch(running, limits, f"sekisho-{folder.name}")
+        self._before = signal.getsignal(signal.SIGALRM)
         self._tell_at: float | None = None
-        if limits.time is not None:
-            self._tell_at = time.monotonic() + limits.time - notice(limits.time)
         self._over_at: float | None = None
 
     @property
@@ -138,12 +137,18 @@ class Guard:
         except Exception:  # noqa: S110 - a notice that cannot be given must not keep the time from ending
             pass
 
-    def __enter__(self) -> "Guard":
-        self._watch.__enter__()
-        self._before = signal.signal(signal.SIGALRM, self._look)
+    def begin(self) -> None:
+        """The command starts: from now on its time runs, and it is looked at."""
+        self._watch.begin()
+        if self._limits.time is not None:
+            self._tell_at = time.monotonic() + self._limits.time - notice(self._limits.time)
+        signal.signal(signal.SIGALRM, self._look)
         every = _LONGEST if self._limits.time is None else self._limits.time / 20
         every = min(max(every, _SHORTEST), _LONGEST)
         signal.setitimer(signal.ITIMER_REAL, every, every)
+
+    def __enter__(self) -> "Guard":
+        self._watch.__enter__()
         return self
 
     def __exit__(self, *error: object) -> None:

@@ -4,15 +4,12 @@ import os
 import sys
 from pathlib import Path
 
-import msgspec
-
 from netpolicy.proxy import ca, trust
 from sandbox.environment import Person
 from sandbox.errors import EnclosureError
 from sandbox.spec import Enclosure, Limits
 from sandbox.terminal import is_interactive
 from sandbox.toolchain import missing
-from sandbox.workspace.model import Workspace
 from sekisho.core.display import one_line
 from sekisho.core.lifecycle import State
 from sekisho.core.policy import Policy
@@ -79,7 +76,7 @@ def enclosure(
     who: Person,
     place: Place,
 ) -> Enclosure:
-    """The enclosure around a place, which may still be in the making: then `completed` comes after it.
+    """The enclosure around a place, which may still be in the making.
 
     Raises EnclosureError for a mount that policy must not name.
     """
@@ -103,13 +100,6 @@ def enclosure(
     return made
 
 
-def completed(spec: Enclosure, made: Place) -> Enclosure:
-    """The enclosure with what only the finished place tells; says what did not come along."""
-    if made.inplace is None:
-        _tell_skipped(made.workspace)
-    return msgspec.structs.replace(spec, workdir=inside.workdir(made))
-
-
 def all_limits(request: Request) -> Limits:
     """The limits that hold: of the person's and the policy's the stricter ones."""
     asked = request.pinned.policy.sandbox.limits
@@ -122,8 +112,11 @@ def _tell_missing(policy: Policy) -> None:
         print(f"sekisho: not mounted: {one_line(path)} of `sandbox.mount` is not there", file=sys.stderr)
 
 
-def _tell_skipped(made: Workspace) -> None:
-    """Who misses a file inside must not have to look for the reason."""
+def tell_skipped(place: Place) -> None:
+    """Who misses a file inside must not have to look for the reason; in place none is missed."""
+    if place.inplace is not None:
+        return
+    made = place.workspace
     for entry in made.skipped[:MOST_SKIPPED]:
         name = one_line(os.fsdecode(entry.path))
         print(f"sekisho: not carried into the sandbox: {name} ({entry.reason})", file=sys.stderr)

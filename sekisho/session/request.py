@@ -22,10 +22,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     argv: tuple[str, ...]
     project: Path
     pinned: Pinned
-    folder: Path | None = None  # where in the project the command starts; None is its top
     handoff: Path | None = None
     continues: str | None = None
-    from_ref: str | None = None
     limits: Limits = Limits()
     wait: float = 0.0
     record: Path | None = None

@@ -10,13 +10,14 @@ import msgspec
 
 from sekisho.store.errors import StoreBroken
 from sekisho.store.files import os_errors_as_broken, private_folder, write_atomic
-from sekisho.store.paths import check_name
+from sekisho.store.paths import check_name, state_dir
 from sekisho.store.processes import Process, is_alive
 from sekisho.store.spreading import spread
 from sekisho.store.text import from_file, to_file
 
 # No vowels: no words. No 0, 1, l: nothing to mistake.
 _ALPHABET = "23456789bcdfghjkmnpqrstvwxz"
+FOLDER = "sessions"  # in the state folder
 _FOLDERS = ("work", "outbox", "logs", "holds")
 
 
@@ -133,6 +134,11 @@ class Sessions:
         path = self.folder(session_id).path
         with os_errors_as_broken(path):
             shutil.rmtree(path)
+
+
+def all_sessions() -> Sessions:
+    """Those of this person. Raises `StoreBroken`."""
+    return Sessions(state_dir() / FOLDER)
 
 
 def new_id(now: float | None = None) -> str:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from types import TracebackType
 
-from sekisho.store import keys
+from sekisho.store import keys, sessions
 from sekisho.store.blobs import Blobs
 from sekisho.store.clock import Clock, read_clock
 from sekisho.store.db import BUSY_SECONDS, Database
@@ -32,7 +32,7 @@ class Store:
             self.ledger = Ledger(self.db, key, self.journal, clock=clock)
             self.trust = Trust(self.db, self.journal)
             self.blobs = Blobs(self.folder / "blobs")
-            self.sessions = Sessions(self.folder / "sessions")
+            self.sessions = Sessions(self.folder / sessions.FOLDER)
         except BaseException:
             self.db.close()
             raise

@@ -24,6 +24,7 @@ def main() -> int:
         Watch(running, Limits(time=limit), "sekisho-test") as watch,
     ):
         running.release()
+        watch.begin()
         if "--print-pid" in options:
             print(running.pid, flush=True)
         return console.relay(running, watch.tick, 0.2)

@@ -125,6 +125,21 @@ def test_prepared_child_ends_with_its_launcher() -> None:
     assert not Path(f"/proc/{pid}").exists()
 
 
+def test_a_command_whose_launcher_died_before_the_release_never_runs(tmp_path: Path) -> None:
+    mark = f"mark-{os.getpid()}-waiting"
+    source = (
+        f"import os, sys, time; {IMPORTS}\n"
+        "from tests.unit.sandbox.lab import bind\n"
+        "from sandbox.spec import MountKind\n"
+        f"where, command = {str(tmp_path)!r}, ('sh', '-c', 'touch x', {mark!r})\n"
+        "running = start(enclosure(*command, mounts=[bind(MountKind.RW, where)], workdir=where))\n"
+        "running.set_up(); time.sleep(1); os.kill(os.getpid(), 9)"
+    )
+    subprocess.run([sys.executable, "-c", source], cwd=ROOT, capture_output=True, timeout=20, check=False)
+    assert gone(mark)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_processes_outside_cannot_be_seen_or_signalled(as_user: Call) -> None:
     source = """
 import os

@@ -11,7 +11,7 @@ from sandbox.workspace.creating import create
 from sandbox.workspace.model import WorkspaceError
 from sandbox.workspace.source import inspect
 from sekisho.cli.errors import Trouble
-from sekisho.cli.run import top_level
+from sekisho.cli.trees import top_level
 from sekisho.sending.artifact import PushAct, RefUpdate
 from sekisho.sending.logins import fill
 from sekisho.sending.send_push import Reach, remote_refs

@@ -3,8 +3,10 @@
 import os
 import signal
 import threading
+import time
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from sandbox import bwrap
@@ -60,7 +62,7 @@ STUBS = {
         'while [ "$1" != -- ]; do shift; done; shift; exec "$@"',
         "bwrap-failed",
     ),
-    "pretends_that_it_was_entered": ("cat /proc/self/fd/12 >&2; exit 0", "bwrap-strange"),
+    "pretends_that_it_was_entered": ("cat /proc/self/fd/13 >&2; exit 0", "bwrap-strange"),
     "is_killed": ("kill -9 $$", "bwrap-failed"),
 }
 
@@ -152,6 +154,53 @@ def test_nothing_runs_before_the_release(tmp_path: Path) -> None:
         running.release()
         assert running.wait(20) == 0
     assert (tmp_path / "x").exists()
+
+
+@pytest.mark.sandbox
+@needs("bwrap")
+def test_a_sandbox_that_was_set_up_waits_inside_for_the_release(tmp_path: Path) -> None:
+    spec = enclosure("touch", "x", mounts=[bind(MountKind.RW, str(tmp_path))], workdir=str(tmp_path))
+    for released in (False, True):
+        with start(spec) as running:
+            running.set_up()
+            deadline = time.monotonic() + 20
+            while not entered(running.pid) and time.monotonic() < deadline:
+                time.sleep(0.01)
+            time.sleep(0.2)
+            assert entered(running.pid)
+            assert not (tmp_path / "x").exists()
+            if released:
+                running.release()
+                assert running.wait(20) == 0
+        assert (tmp_path / "x").exists() == released
+
+
+def entered(bwrap: int) -> bool:
+    """Whether the shell that waits inside is there."""
+    children = Path(f"/proc/{bwrap}/task/{bwrap}/children").read_text().split()
+    return any(Path(f"/proc/{child}/task/{child}/children").read_text() for child in children)
+
+
+IN = ["", "deep/er", "with space", "-n", "$(id)", "~", "a\nb"]
+
+
+@pytest.mark.sandbox
+@needs("bwrap")
+@pytest.mark.parametrize("name", IN)
+def test_the_command_starts_where_it_was_asked_for(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).mkdir(parents=True, exist_ok=True)
+    script = 'printf "%s|%s|%s" "$(pwd)" "$PWD" "${OLDPWD-unset}"'
+    spec = enclosure("sh", "-c", script, mounts=[bind(MountKind.RO, str(tmp_path))], workdir=str(tmp_path))
+    spec = msgspec.structs.replace(spec, start_in=name)
+    where = str(tmp_path / name)
+    assert run_inside(spec) == (0, f"{where}|{where}|unset")
+
+
+@pytest.mark.sandbox
+@needs("bwrap")
+def test_a_folder_that_is_not_there_is_none_to_start_in(tmp_path: Path) -> None:
+    spec = enclosure("pwd", mounts=[bind(MountKind.RO, str(tmp_path))], workdir=str(tmp_path))
+    assert run_inside(msgspec.structs.replace(spec, start_in="gone")) == (0, f"{tmp_path}\n")
 
 
 @pytest.mark.sandbox

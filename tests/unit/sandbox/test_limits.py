@@ -21,6 +21,7 @@ def ended(source: str, limits: Limits) -> tuple[int, str | None, bool]:
     with start(enclosure("/usr/bin/python3", "-I", "-c", source)) as running:
         with Watch(running, limits, f"sekisho-test-{time.monotonic_ns()}") as watch:
             running.release()
+            watch.begin()
             deadline = time.monotonic() + 20
             while running.poll() is None and time.monotonic() < deadline:
                 watch.tick()

@@ -8,6 +8,7 @@ import pytest
 from sandbox.workspace.creating import create
 from sekisho.core.policy import BUILTIN
 from sekisho.session import prepare
+from sekisho.session.place import Place
 from tests.support.git import run_git
 from tests.support.needs import needs
 
@@ -28,7 +29,7 @@ def test_a_mount_that_is_not_there_is_said(
 def test_what_a_clone_has_otherwise_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run_git("init", "-q", "repo", cwd=tmp_path)
     workspace = create(tmp_path / "repo", tmp_path / "clone", "s1", carry=("gone\x1b/",))
-    prepare._tell_skipped(workspace)
+    prepare.tell_skipped(Place(workspace=workspace))
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("sekisho: nothing to carry over at ")
     assert "\x1b" not in line

@@ -78,7 +78,7 @@ def test_private_folders_are_bounded_and_the_persons() -> None:
 
 def test_command_is_never_shell_code() -> None:
     made = rendered()
-    assert made["Entrypoint"] == ["/bin/sh", "-c", ENTRY, "sekisho"]
+    assert made["Entrypoint"] == ["/bin/sh", "-c", ENTRY, "sekisho", ""]
     assert made["Cmd"] == ["tool", "$(x)", "a b"]
     assert made["User"] == "7:8"
 

@@ -69,14 +69,6 @@ def test_a_head_that_moved_is_no_beginning(person: Person) -> None:
     assert present.in_place(inspect(person.top), "0" * 40, ()) == ((), "HEAD moved while the session began")
 
 
-def test_committed_is_what_branches_tags_and_remotes_reach_not_a_session(person: Person) -> None:
-    before = present.committed(inspect(person.top))
-    person.git("update-ref", "refs/sekisho/s0/tree", person.git("commit-tree", "HEAD^{tree}", "-m", "x"))
-    person.git("notes", "add", "-m", "note")
-    assert present.committed(inspect(person.top)) == before
-    assert set(before) == {person.git("rev-parse", "HEAD"), person.git("rev-parse", "HEAD~1")}
-
-
 def test_carried_folders_by_their_content(person: Person, tmp_path: Path) -> None:
     person.write("node_modules/a", "12345\n")
     (own,), why = present.carried(inspect(person.top), ["node_modules"])

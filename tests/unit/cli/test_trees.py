@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from sekisho.cli.errors import Trouble
-from sekisho.cli.run import top_level
+from sekisho.cli.trees import top_level
 from tests.support.git import run_git
 from tests.support.needs import needs
 

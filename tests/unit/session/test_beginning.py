@@ -1,0 +1,146 @@
+"""A session's place comes to be beside its launcher, and is found again from its folder."""
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from sandbox.checkpoint.points import points
+from sandbox.workspace.model import WorkspaceError
+from sekisho.core.policy import BUILTIN
+from sekisho.session import place
+from sekisho.session.beginning import START, beginning
+from sekisho.session.signals import Interrupted
+from sekisho.store.sessions import SessionFolder, Sessions
+from tests.support.needs import needs
+from tests.unit.sandbox.workspace.people import Person
+
+pytestmark = [pytest.mark.sandbox, needs("bwrap", "git")]
+POLICY = BUILTIN.sandbox
+
+
+@pytest.fixture
+def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
+    (tmp_path / "home").mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    return Person.with_repository(tmp_path / "repo")
+
+
+@pytest.fixture
+def sessions(tmp_path: Path) -> Sessions:
+    return Sessions(tmp_path / "sessions")
+
+
+def recorded(folder: SessionFolder) -> None:
+    """What keeps a folder: the launcher puts a record into it."""
+    folder.state.write_text("{}")
+
+
+def test_a_clone_is_found_again(person: Person, sessions: Sessions) -> None:
+    with beginning(sessions, person.top) as begun:
+        made = begun.finish(POLICY)
+        recorded(begun.folder)
+    folder = begun.folder.path
+    assert begun.project == person.top
+    assert place.read(folder) == made
+    assert made.tree == folder / "work/tree"
+    assert made.subject.tree == str(made.tree)
+    (made.tree / "new").write_text("1\n")
+    assert made.collect().changed == (b"new",)
+    assert not (person.top / "new").exists()
+
+
+def test_a_clone_in_the_making_tells_where_it_will_be(person: Person, sessions: Sessions) -> None:
+    (person.top / "new").write_text("1\n")
+    with beginning(sessions, person.top) as begun:
+        recorded(begun.folder)
+        draft = begun.draft(POLICY)
+        made = begun.finish(POLICY)
+    assert draft.mounts == made.mounts
+    assert (made.tree / "new").exists()
+    assert made.workspace.base != draft.workspace.base
+
+
+def test_a_session_without_a_record_leaves_no_folder(person: Person, sessions: Sessions) -> None:
+    def fail() -> None:
+        with beginning(sessions, person.top) as begun:
+            assert begun.draft(POLICY).tree.is_dir()
+            raise RuntimeError("the policy cannot be used")
+
+    with pytest.raises(RuntimeError):
+        fail()
+    assert sessions.list() == ()
+
+
+def test_a_session_with_a_record_keeps_it_and_loses_the_half_made_clone(
+    person: Person, sessions: Sessions
+) -> None:
+    def fail() -> None:
+        with beginning(sessions, person.top) as begun:
+            recorded(begun.folder)
+            raise RuntimeError("it cannot be enclosed")
+
+    with pytest.raises(RuntimeError):
+        fail()
+    (kept,) = sessions.list()
+    assert kept.state.exists()
+    assert not (kept.work / "tree").exists()
+
+
+def test_what_was_finished_stays_whatever_comes_after(person: Person, sessions: Sessions) -> None:
+    def fail() -> None:
+        with beginning(sessions, person.top) as begun:
+            recorded(begun.folder)
+            begun.finish(POLICY)
+            raise RuntimeError("the relay broke")
+
+    with pytest.raises(RuntimeError):
+        fail()
+    (kept,) = sessions.list()
+    assert (kept.work / "tree/a.txt").exists()
+
+
+def test_a_signal_at_the_start_leaves_nothing(person: Person, sessions: Sessions) -> None:
+    def told() -> None:
+        with beginning(sessions, person.top):
+            os.kill(os.getpid(), signal.SIGTERM)
+            signal.pause()
+
+    with pytest.raises(Interrupted):
+        told()
+    assert sessions.list() == ()
+
+
+def test_where_there_is_no_tree_nothing_is_left(tmp_path: Path, sessions: Sessions) -> None:
+    for in_place in (False, True):
+        with pytest.raises(WorkspaceError), beginning(sessions, tmp_path, in_place=in_place):
+            pytest.fail("it began")
+    assert sessions.list() == ()
+
+
+def test_in_place_is_found_again_with_a_checkpoint_of_its_start(person: Person, sessions: Sessions) -> None:
+    with beginning(sessions, person.top, in_place=True) as begun:
+        recorded(begun.folder)
+        made = begun.draft(POLICY)
+        assert begun.finish(POLICY) is made
+    folder = begun.folder.path
+    assert begun.project == person.top
+    assert place.read(folder) == made
+    assert made.tree == person.top
+    (point,) = points(folder / place.CHECKPOINTS)
+    assert point.label == START
+    (made.tree / "new").write_text("1\n")
+    assert made.collect().changed == (b"new",)
+
+
+def test_without_a_checkpoint_nothing_begins_in_place(person: Person, sessions: Sessions) -> None:
+    with beginning(sessions, person.top, in_place=True) as begun:
+        (begun.folder.path / place.CHECKPOINTS).write_text("in the way")
+        with pytest.raises(WorkspaceError, match="was not touched"):
+            begun.finish(POLICY)
+
+
+def test_a_folder_without_a_record_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match=r"workspace\.json"):
+        place.read(tmp_path)
