@@ -8,6 +8,7 @@ from pathlib import Path
 
 from sekisho.broker.door import Door
 from sekisho.core.lifecycle import State
+from sekisho.core.texts import after
 from sekisho.session.outbox import DECISIONS
 from sekisho.store.errors import StoreBroken
 from sekisho.store.files import write_atomic
@@ -22,7 +23,7 @@ TOLD = {
     State.UNKNOWN: "unknown: it was cut off; leave this target alone until a person has looked",
     State.DENIED: "denied: do not ask again; the reason is below",
     State.EXPIRED: "expired: nobody decided in time",
-    State.VOID: "void: what it refers to has changed; prepare it anew",
+    State.VOID: "void: its approval counts no longer; the reason is below",
     State.SUPERSEDED: "superseded by a later request",
 }
 
@@ -62,7 +63,7 @@ def _deliver_new(door: Door, session: str, folder: Path, seen: int) -> tuple[Hol
 
 
 def tell(folder: Path, hold: Hold) -> None:
-    """Write `ID.json`: id, state, what it means, who decided and why. Raises StoreBroken or OSError."""
+    """Write `ID.json`: id, state, what it means, why, and what to do next. Raises StoreBroken or OSError."""
     said = {
         "id": hold.id,
         "state": hold.state.value,
@@ -71,6 +72,7 @@ def tell(folder: Path, hold: Hold) -> None:
         "target": hold.target,
         "reason": hold.reason,
         "result": (hold.result or {}).get("summary"),
+        "next": after(hold.state),
     }
     write_atomic(folder / f"{hold.id}.json", (json.dumps(said, indent=2) + "\n").encode())
     (folder / f"{hold.id}.json").chmod(0o644)

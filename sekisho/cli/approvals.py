@@ -55,6 +55,8 @@ def list_holds(
         table(("ID", "STATE", "ASKED", "SESSION", "OPERATION", "TARGET"), rows)
         one = holds[0].id if len(holds) == 1 else "ID"
         print(f"\nsekisho approvals show {one} shows what would happen")
+        if ended := sum(hold.state is State.VOID for hold in holds):
+            print(f"void ones ({ended}) are not sent any more: asked for again, they are held anew")
         if over:
             print(f"to be run by sessions that are over; deny what is of no use: {', '.join(over)}")
 
@@ -114,7 +116,7 @@ def revoke(hold_id: RevokedId) -> None:
         hold = named(store, hold_id)
         with or_trouble(f"{hold.id} was not revoked"):
             store.ledger.revoke(hold.id, approver())
-        print(f"{hold.id} is void")
+        print(f"{hold.id} is void: it is not sent; asked for again, it is held anew")
 
 
 @app.command(short_help="Say what became of an act that ended unknown.")

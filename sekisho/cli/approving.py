@@ -8,7 +8,7 @@ import typer
 from sekisho.cli import completing
 from sekisho.cli.deciding import NAMED, approver, named, or_trouble
 from sekisho.cli.errors import USAGE, Trouble
-from sekisho.cli.holds import OVER, left_to_an_ended_session, summary
+from sekisho.cli.holds import OVER, left_to_an_ended_session, next_steps, summary
 from sekisho.cli.opening import opened
 from sekisho.cli.options import Json
 from sekisho.cli.show import print_json
@@ -96,8 +96,9 @@ def _execute(store: Store, hold: Hold, json: bool) -> None:
 
 def _after(store: Store, hold: Hold) -> str:
     """What can be done about an act that could not be sent."""
-    if store.ledger.get(hold.id).state is not State.APPROVED:
-        return ""
+    current = store.ledger.get(hold.id)
+    if current.state is not State.APPROVED:
+        return "; ".join(next_steps(current))
     return (
         f"the approval stands until it expires: `sekisho approvals approve {hold.id}` tries again, "
         f"`sekisho approvals revoke {hold.id}` takes it back"

@@ -60,9 +60,31 @@ def show_hold(hold: Hold) -> None:
     if hold.result:
         heading("result")
         block(str(hold.result.get("summary", "-")))
+    if hold.reason:
+        heading("reason")
+        block(hold.reason)
+    if steps := next_steps(hold):
+        print("\n" + "\n".join(steps))
+
+
+def next_steps(hold: Hold) -> list[str]:
+    """What a person can do about a hold now: commands, or what is for the agent to ask anew."""
+    call = "sekisho approvals"
     if hold.state is State.PENDING:
         more = " [--diff shows it in full]" if "diff" in hold.evidence else ""
-        print(f"\nsekisho approvals approve {hold.id}\nsekisho approvals deny {hold.id} --reason TEXT{more}")
+        return [f"{call} approve {hold.id}", f"{call} deny {hold.id} --reason TEXT{more}"]
+    if hold.state is State.APPROVED:
+        return [f"{call} approve {hold.id}", f"{call} revoke {hold.id}"]
+    if hold.state is State.UNKNOWN:
+        return [f"look at its target, then: {call} settle {hold.id} done|failed"]
+    if hold.state is State.SUPERSEDED and hold.superseded_by:
+        return [f"a later one took its place: {call} show {hold.superseded_by}"]
+    if hold.state in (State.VOID, State.EXPIRED, State.FAILED):
+        return [
+            f"nothing more is sent under {hold.id}; asked for again, it is held anew",
+            f"go on from its session: sekisho run --from {hold.session} -- CMD",
+        ]
+    return []
 
 
 def show_diff(store: Store, hold: Hold) -> None:

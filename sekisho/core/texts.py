@@ -150,8 +150,9 @@ TEXTS: dict[str, Text] = {
     "hold-expired": Text("nobody decided in time", "ask again if it is still wanted: it is held anew"),
     "hold-superseded": Text("a later request took its place", "wait for the later one"),
     "hold-void": Text(
-        "what was approved is no longer what would be sent",
-        "take in what has changed (for a push: fetch and rebase or merge), then ask again: it is held anew",
+        "its approval counts no longer",
+        "where something has moved, take that in (for a push: fetch, then rebase or merge) and ask again, "
+        "which is held anew; where a person took it back, leave it",
     ),
     "hold-done": Text("it was sent once already", "do not send it again"),
     "hold-failed": Text(
@@ -161,3 +162,9 @@ TEXTS: dict[str, Text] = {
         "it was cut off and nobody knows how it ended", "leave its target alone until a person has looked"
     ),
 }
+
+
+def after(state: str) -> str:
+    """What an agent does about a hold that ended in a state; empty for every other state."""
+    text = TEXTS.get(f"hold-{state}")
+    return text.instead if text else ""

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from sekisho.core.display import one_line
 from sekisho.core.policy import NetworkRule, Policy
+from sekisho.core.texts import after
 from sekisho.core.units import render_duration, render_rate, render_size
 from sekisho.store.holds import Hold
 
@@ -169,13 +170,16 @@ def _rule(rule: NetworkRule) -> str:
 
 
 def _holds(decided: Iterable[Hold], waiting: Iterable[Hold]) -> str:
-    lines = [f"- {h.id} {h.state}: {h.action.verb} {one_line(h.target)} {_why(h)}\n" for h in decided]
+    lines = [
+        f"- {h.id} {h.state}: {h.action.verb} {one_line(h.target)}{_why(h)}; {after(h.state)}\n"
+        for h in decided
+    ]
     lines += [f"- {h.id} still waits: {h.action.verb} {one_line(h.target)}\n" for h in waiting]
     return "\n## From earlier sessions in this project\n\n" + "".join(lines) if lines else ""
 
 
 def _why(hold: Hold) -> str:
-    return f"({one_line(hold.reason)})" if hold.reason else ""
+    return f" ({one_line(hold.reason)})" if hold.reason else ""
 
 
 def _advice(policy: Policy) -> str:

@@ -8,6 +8,7 @@ import pytest
 
 from sekisho.cli import approvals
 from sekisho.cli.errors import USAGE
+from sekisho.cli.holds import next_steps
 from sekisho.cli.main import main
 from sekisho.core.lifecycle import State
 from sekisho.core.policy import Approval, Policy
@@ -145,3 +146,54 @@ def test_without_an_id_the_only_one_that_waits_is_shown(call: Calling) -> None:
     assert several.status == USAGE
     assert first.id in several.err
     assert second.id in several.err
+
+
+def _ended(state: State) -> Hold:
+    """A hold of a session that is over, brought to a state as it gets there."""
+    hold = _hold()
+    with Store() as store:
+        ledger = store.ledger
+        if state is State.DENIED:
+            ledger.deny(hold.id, "no", "me")
+        elif state is State.SUPERSEDED:
+            ledger.supersede(hold.id, held(store, fingerprint="later").id)
+        elif state is not State.PENDING:
+            ledger.approve(hold.id, "me", 60)
+            if state is State.VOID:
+                ledger.void(hold.id, "the remote moved: main is elsewhere")
+            elif state is not State.APPROVED:
+                ledger.consume(hold.id, None, hold.digest)
+                ledger.finish(hold.id, state, {"summary": "so it was"})
+        return ledger.get(hold.id)
+
+
+@pytest.mark.parametrize(
+    ("state", "says"),
+    [
+        (State.PENDING, "sekisho approvals approve {id}"),
+        (State.APPROVED, "sekisho approvals revoke {id}"),
+        (State.VOID, "sekisho run --from {session} -- CMD"),
+        (State.FAILED, "sekisho run --from {session} -- CMD"),
+        (State.UNKNOWN, "sekisho approvals settle {id} done|failed"),
+        (State.SUPERSEDED, "sekisho approvals show {later}"),
+    ],
+)
+def test_a_hold_says_what_comes_next(call: Calling, state: State, says: str) -> None:
+    hold = _ended(state)
+    shown = call("approvals", "show", hold.id).out
+    assert says.format(id=hold.id, session=hold.session, later=hold.superseded_by) in shown
+
+
+@pytest.mark.parametrize("state", [State.DENIED, State.DONE])
+def test_nothing_comes_after_what_is_done_or_denied(state: State, call: Calling) -> None:
+    assert next_steps(_ended(state)) == []
+
+
+def test_why_a_hold_is_void_is_shown(call: Calling) -> None:
+    hold = _ended(State.VOID)
+    assert "the remote moved: main is elsewhere" in call("approvals", "show", hold.id).out
+    assert "void ones (1) are not sent any more" in call("approvals", "list", "--all").out
+
+
+def test_taking_an_approval_back_says_what_that_means(call: Calling) -> None:
+    assert "it is not sent; asked for again" in call("approvals", "revoke", _ended(State.APPROVED).id).out

@@ -7,6 +7,7 @@ import pytest
 
 from sekisho.core.load import parse
 from sekisho.core.policy import BUILTIN
+from sekisho.core.texts import after
 from sekisho.session import brief
 from sekisho.store.store import Store
 from tests.unit.store.support import held, push
@@ -80,6 +81,7 @@ def test_what_was_decided_before_is_told_and_made_visible(store: Store) -> None:
     waiting = held(store, fingerprint="b")
     text = brief.render(BUILTIN, [store.ledger.get(denied.id)], [waiting])
     assert f"- {denied.id} denied:" in text
+    assert after("denied") in text
     assert f"- {waiting.id} still waits:" in text
     assert "\x1b" not in text
     assert "\u202e" not in text
