@@ -126,7 +126,8 @@ def _over(path: str, absolute: str, context: Context) -> tuple[Effect, str]:
 
 
 def note_written(path: str, state: State, context: Context) -> None:
-    """Remembers that the command makes `path`, so that it may delete it again."""
+    """Remembers that the command makes `path`, so that it may delete it again, and not what was there."""
+    state.forget(path)
     absolute = state.resolve(path)
     root = context.files.worktree(context.cwd) or context.cwd
     inside = HOLE not in absolute and absolute.startswith(root + "/")

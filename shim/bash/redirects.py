@@ -20,18 +20,16 @@ class Finish:
 
     def __init__(self, printed: Callable[[list[str]], str]) -> None:
         self.printed = printed
-        self.path = ""
-        self.append = False
+        self.path = self.before = ""
         self.out: list[str] = []
 
-    def sink(self, path: str, append: bool, out: list[str]) -> None:
-        self.path, self.append, self.out = path, append, out
+    def sink(self, path: str, before: str, out: list[str]) -> None:
+        self.path, self.before, self.out = path, before, out
 
     def __call__(self, states: list[State]) -> None:
         for state in states:
             if self.path and not self.path.startswith("/dev/"):
-                before = state.written.get(self.path, HOLE) if self.append else ""
-                state.written[self.path] = self.printed([before, *self.out])
+                state.written[self.path] = self.printed([self.before, *self.out])
 
 
 def redirected(
@@ -56,11 +54,12 @@ def redirected(
         if redirect.operator in (">&", "<&") and (target.isdigit() or target == "-"):
             out = None if redirect.descriptor in ("", "1") and target == "2" else out
             continue
-        append = ">>" in redirect.operator
+        append, path = ">>" in redirect.operator, state.resolve(target)
+        before = state.written.get(path, HOLE) if append else ""
         walker.commands.write(target, state, append)
         if redirect.descriptor in ("", "1"):
             out = []
-            finish.sink(state.resolve(target), append, out)
+            finish.sink(path, before, out)
     return Streams(stdin, out), finish
 
 

@@ -6,6 +6,7 @@ import msgspec
 
 from shim.bash.effort import Effort
 from shim.bash.nodes import Command
+from shim.text import HOLE
 
 Value = str | tuple[str, ...]
 
@@ -49,6 +50,14 @@ class State(msgspec.Struct):
         self.programs.update(sub.programs)
         self.config = sub.config
         self.made |= sub.made
+
+    def forget(self, path: str) -> None:
+        """What is at `path` is no longer what the script put there."""
+        absolute = self.resolve(path)
+        if absolute in self.written:
+            self.written[absolute] = HOLE
+        if absolute in self.programs:
+            self.programs[absolute] = absolute
 
     def resolve(self, path: str) -> str:
         """The absolute, normalised form of a path; holes stay in place."""

@@ -7,7 +7,7 @@ from shim.call import Handler
 
 _MODULES = (
     "archives awk code.cli code.debuggers copying deleting editing forge git.cli http.clients packages "
-    "python.cli remote searching sed shells sql.clients stores wrappers"
+    "python.cli remote searching sed shells sql.clients stores transferring wrappers"
 )
 
 

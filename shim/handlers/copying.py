@@ -1,12 +1,10 @@
 """Copying and moving: what lies at the destination counts, and where the destination is."""
 
-import re
-
 from sekisho.core.action import Effect
 from shim.call import Call, Handler
 from shim.context import Kind
 from shim.options import Parsed, parse, spec
-from shim.paths import deleted, expanded, note_written, temporary, written
+from shim.paths import expanded, note_written, temporary, written
 from shim.text import HOLE, known
 
 _CP = spec(
@@ -16,9 +14,6 @@ _CP = spec(
     "--no-target-directory --parents --remove-destination --link --symbolic-link --backup",
     abbreviate=True,
 )
-_REMOTE = re.compile(r"[^/:\0]++:(?!\\)|(rsync|sftp|scp|ssh)://")
-_NO_HOST = re.compile(r"[/:\0]")
-_OPENING = re.compile(r"(?:\A|(?<=[^/:\0])@)\[")
 
 
 def copy(call: Call) -> str | None:
@@ -29,7 +24,7 @@ def copy(call: Call) -> str | None:
     call.does(Effect.LOCAL, call.name, "copies files")
     if parsed.has("-d") and call.name == "install":
         return ""
-    sources, destination = _ends(parsed)
+    sources, destination = ends(parsed)
     kept = parsed.has("-n", "--no-clobber", "-b", "--backup")
     if parsed.wild or any(word.startswith(HOLE) and len(word) < 3 for word in [destination] if word):
         call.unknown(destination or call.name, "where it would write cannot be told")
@@ -50,7 +45,7 @@ def move(call: Call) -> str | None:
         call.does(Effect.READ, call.name, "prints help")
         return ""
     call.does(Effect.LOCAL, call.name, "moves files")
-    sources, destination = _ends(parsed)
+    sources, destination = ends(parsed)
     if parsed.wild or (destination is not None and HOLE in destination and not known(destination)):
         call.unknown(destination or call.name, "where it would write cannot be told")
         return ""
@@ -69,7 +64,7 @@ def link(call: Call) -> str | None:
     """ln: replaces only with -f; a link to a program is that program."""
     parsed = parse(call.arguments, _CP)
     call.does(Effect.LOCAL, call.name, "makes a link")
-    sources, destination = _ends(parsed)
+    sources, destination = ends(parsed)
     if destination is not None and parsed.has("-f", "--force"):
         for source in sources:
             _land(call, source, destination, recursive=False)
@@ -77,7 +72,8 @@ def link(call: Call) -> str | None:
     return ""
 
 
-def _ends(parsed: Parsed) -> tuple[list[str], str | None]:
+def ends(parsed: Parsed) -> tuple[list[str], str | None]:
+    """What is copied, and where to; None where no destination is named."""
     folder = parsed.last("-t", "--target-directory")
     if folder is not None:
         return parsed.words, folder
@@ -86,7 +82,7 @@ def _ends(parsed: Parsed) -> tuple[list[str], str | None]:
     return parsed.words[:-1], parsed.words[-1]
 
 
-def _landing(call: Call, source: str, destination: str) -> str:
+def landing(call: Call, source: str, destination: str) -> str:
     """The path that is written: below the destination if that is a folder."""
     absolute = call.state.resolve(destination)
     folder = destination.endswith(("/", "/.")) or call.context.files.kind(absolute) is Kind.FOLDER
@@ -97,7 +93,7 @@ def _landing(call: Call, source: str, destination: str) -> str:
 
 def _land(call: Call, source: str, destination: str, *, recursive: bool) -> None:
     for one in expanded(source, call.state, call.context) or (source,):
-        path = _landing(call, one, destination)
+        path = landing(call, one, destination)
         absolute = call.state.resolve(path)
         if (
             recursive
@@ -115,7 +111,7 @@ def _land(call: Call, source: str, destination: str, *, recursive: bool) -> None
 def _remember_program(call: Call, sources: list[str], destination: str | None) -> None:
     if len(sources) != 1 or destination is None or HOLE in destination:
         return
-    target = call.state.resolve(_landing(call, sources[0], destination))
+    target = call.state.resolve(landing(call, sources[0], destination))
     source = call.state.resolve(sources[0])
     call.state.programs[target] = call.state.programs.get(source, sources[0])
     if source in call.state.written:
@@ -123,126 +119,9 @@ def _remember_program(call: Call, sources: list[str], destination: str | None) -
         call.state.programs.pop(target)
 
 
-_RSYNC = spec(
-    "-e --rsh --rsync-path --exclude --include --exclude-from --include-from --files-from -f --filter -B "
-    "--block-size --bwlimit --port --timeout --contimeout --password-file --log-file --out-format -T "
-    "--temp-dir --backup-dir --suffix --chmod --chown --compare-dest --copy-dest --link-dest --max-size "
-    "--min-size --partial-dir --max-delete --modify-window -M --remote-option --sockopts --address --iconv "
-    "--checksum-choice",
-    flags=(
-        "--dry-run --delete --list-only --delete-after --delete-before --delete-during --delete-delay "
-        "--delete-excluded --remove-source-files --archive --recursive --verbose --version --help "
-        "--ignore-existing --update --existing --compress --progress --stats --inplace"
-    ),
-    abbreviate=True,
-)
-
-
-def _is_remote(place: str) -> bool:
-    """Whether a place is `host:path`, `user@[address]:path` or an address, and so on another machine."""
-    return _REMOTE.match(place) is not None or _is_bracketed(place)
-
-
-def _is_bracketed(place: str) -> bool:
-    """`[address]:path`, or so behind a user's name.
-
-    Of what may open one closing bracket the first is as good as any: each character is looked at once.
-    """
-    beyond = _NO_HOST.search(place)
-    at, last = 0, beyond.start() if beyond else len(place)
-    while (opening := _OPENING.search(place, at, last)) and (at := place.find("]", opening.end())) >= 0:
-        if at > opening.end() and place[at + 1 : at + 2] == ":" and place[at + 2 : at + 3] != "\\":
-            return True
-    return False
-
-
-def rsync(call: Call) -> str | None:
-    parsed = parse(call.arguments, _RSYNC)
-    if parsed.has("--version", "--help", "-V") or (parsed.has("-h") and not parsed.words):
-        call.does(Effect.READ, "rsync", "prints help")
-        return None
-    for command in parsed.all("-e", "--rsh"):
-        if command.split()[:1] not in (["ssh"], ["rsh"]) or re.search(r"Command|-S\b", command):
-            call.shell(command, name="rsync")
-    sources, destination = _ends(parsed)
-    if parsed.wild:
-        call.unknown("rsync", "its arguments cannot be told")
-    dry = parsed.has("-n", "--dry-run", "--list-only") or destination is None
-    _transfer(call, parsed, sources, destination, dry=dry)
-    if not dry and destination is not None:
-        _rsync_losses(call, parsed, sources, destination)
-    return None
-
-
-def _rsync_losses(call: Call, parsed: Parsed, sources: list[str], destination: str) -> None:
-    removes = parsed.has("--remove-source-files", "--remove-sent-files")
-    if removes:
-        for source in sources:
-            if _is_remote(source):
-                call.does(Effect.EXTERNAL, source, "deletes files on the other machine")
-            else:
-                call.deletes([source])
-    deletes = any(name.startswith("--delete") or name == "--del" for name, _ in parsed.options)
-    if deletes and not _is_remote(destination):
-        call.deletes([destination])
-
-
-def _transfer(call: Call, parsed: Parsed, sources: list[str], destination: str | None, *, dry: bool) -> None:
-    """To another machine is external, from one is local."""
-    remote_source = any(_is_remote(source) for source in sources)
-    if dry:
-        call.does(Effect.READ, destination or call.name, "only lists what it would do")
-    elif destination is None:
-        call.does(Effect.READ, call.name, "names no destination")
-    elif _is_remote(destination):
-        call.does(Effect.EXTERNAL, destination, "writes files on another machine", code="remote-write")
-    elif HOLE in destination.split("/")[0] or (HOLE in destination and not remote_source):
-        call.unknown(destination, "the destination may be another machine")
-    else:
-        call.does(Effect.LOCAL, destination, "copies files here")
-        if len(sources) == 1 and not parsed.has("-u", "--update", "--ignore-existing"):
-            _land_transfer(call, sources[0], destination)
-
-
-def _land_transfer(call: Call, source: str, destination: str) -> None:
-    path = source.rsplit(":", 1)[-1] if _is_remote(source) else source
-    if source.endswith("/") or call.context.files.kind(call.state.resolve(path)) is Kind.FOLDER:
-        absolute = call.state.resolve(destination)
-        if call.context.files.kind(absolute) is Kind.FOLDER and not temporary(
-            destination, call.state, call.context
-        ):
-            effect, reason = deleted(destination, call.state, call.context)
-            if effect is Effect.DESTRUCTIVE:
-                reason = "may overwrite files in a folder"
-            call.does(effect, destination, reason, code="overwrites-file")
-        return
-    landing = _landing(call, path, destination)
-    effect, reason = written(landing, call.state, call.context)
-    call.does(effect, landing, reason, verb="file.write")
-
-
-_SCP = spec("-i -P -o -c -F -J -l -S -D -X")
-
-
-def secure_copy(call: Call) -> str | None:
-    parsed = parse(call.arguments, _SCP)
-    for option in parsed.all("-o"):
-        if re.match(r"(?i)(proxycommand|localcommand)[ =]", option):
-            call.shell(re.split(r"[ =]", option, maxsplit=1)[1], name="scp")
-    for program in parsed.all("-S"):
-        call.runs([program])
-    sources, destination = _ends(parsed)
-    if parsed.wild:
-        call.unknown(call.name, "its arguments cannot be told")
-    _transfer(call, parsed, sources, destination, dry=False)
-    return None
-
-
 HANDLERS: dict[str, Handler] = {
     "cp": copy,
     "install": copy,
     "mv": move,
     "ln": link,
-    "rsync": rsync,
-    "scp": secure_copy,
 }

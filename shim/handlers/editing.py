@@ -15,10 +15,10 @@ def tee(call: Call) -> str | None:
     call.does(Effect.READ, "tee", "prints")
     append = parsed.has("-a", "--append")
     for path in parsed.words:
+        absolute = call.state.resolve(path)
+        before = call.state.written.get(absolute, HOLE) if append else ""
         call.writes(path, append=append)
         if known(path):
-            absolute = call.state.resolve(path)
-            before = call.state.written.get(absolute, HOLE) if append else ""
             call.state.written[absolute] = before + (HOLE if call.stdin is None else call.stdin)
     return HOLE if call.stdin is None else call.stdin
 

@@ -237,3 +237,33 @@ def test_rules_get_the_words_as_written_and_those_behind_options(
 def test_a_place_on_another_machine_is_told_by_its_name(place: str, remote: bool) -> None:
     effect = observe(("rsync", "f", place), Context(cwd="/home/kim/x")).effect
     assert (effect is Effect.EXTERNAL) is remote
+
+
+@pytest.mark.parametrize(
+    "writing",
+    [
+        "curl -so /tmp/x https://a.example/x",
+        "(curl -so /tmp/x https://a.example/x)",
+        "rsync host:x /tmp/x",
+        "scp host:y /tmp/x",
+        "cp /tmp/y /tmp/x",
+        "mv /tmp/y /tmp/x",
+        "sed -i s/l/r/ /tmp/x",
+        "python3 -c \"open('/tmp/x', 'a').write(input())\"",
+        "make >> /tmp/x",
+        "make 2> /tmp/x",
+    ],
+)
+@pytest.mark.parametrize(
+    "made, run", [("echo ls > /tmp/x", "sh /tmp/x"), ("cp /usr/bin/ls /tmp/x", "/tmp/x")]
+)
+def test_what_was_written_over_is_not_judged_by_what_was_there(made: str, writing: str, run: str) -> None:
+    assert observe(("sh", "-c", f"{made}; {run}"), Context(cwd="/work")).effect is Effect.LOCAL
+    judged = observe(("sh", "-c", f"{made}; {writing}; {run}"), Context(cwd="/work"))
+    assert (judged.effect, judged.code) == (Effect.UNKNOWN, "script-body")
+
+
+@pytest.mark.parametrize("adding", ["echo pwd >> /tmp/x", "echo pwd | tee -a /tmp/x", "chmod +x /tmp/x"])
+def test_what_a_script_adds_to_its_own_text_is_read(adding: str) -> None:
+    judged = observe(("sh", "-c", f"echo ls > /tmp/x; {adding}; sh /tmp/x"), Context(cwd="/work"))
+    assert judged.effect is Effect.LOCAL
