@@ -5,7 +5,7 @@ import os
 import sys
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,6 +16,9 @@ from sekisho.cli.show import block
 from sekisho.cli.trees import top_level
 from sekisho.core.problem import PolicyError, Problem
 from sekisho.session.settings import PROJECT_FILE, Layer, encode, person_layer, read_layer
+
+if TYPE_CHECKING:
+    from sekisho.store.trust import Trusted
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -125,13 +128,21 @@ def trust(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask; you have read it.")] = False,
     revoke: Annotated[bool, typer.Option("--revoke", help="Trust it no longer, whatever it says.")] = False,
 ) -> None:
-    """Show a policy file and trust it as it stands; a later change has to be trusted again."""
+    """Show a policy file and trust it as it stands; a later change has to be trusted again.
+
+    Of one that was trusted before, what has changed is shown, where a commit has the former version.
+    """
     if revoke:
         _revoke(_path(file))
         return
     layer = _layer(file)
+    with opened() as store:
+        last = store.trust.last(layer.path)
+    if last is not None and last.digest == layer.digest:
+        print(f"{layer.path} is trusted already as it stands ({layer.digest})")
+        return
     if not yes:
-        block(layer.text.decode(errors="replace"))
+        _show_for_trust(layer, last)
         if not sys.stdin.isatty():
             raise Trouble(
                 "there is nobody to ask", instead="run it on a terminal, or with --yes", status=USAGE
@@ -140,6 +151,17 @@ def trust(
     with opened() as store:
         store.trust.trust(layer.path, layer.digest, getpass.getuser())
     print(f"{layer.path} is trusted as it stands ({layer.digest})")
+
+
+def _show_for_trust(layer: Layer, last: "Trusted | None") -> None:
+    """What a person has to read: what has changed, where that can be told, else the whole file."""
+    from sekisho.cli.former import changes
+
+    changed = changes(layer, last.digest) if last is not None else None
+    if last is not None:
+        rest = "this is what has changed" if changed else "that version is not at hand, so this is all of it"
+        print(f"{layer.path} was trusted in another version on {last.time}; {rest}:")
+    block(changed or layer.text.decode(errors="replace"))
 
 
 def _revoke(path: Path) -> None:

@@ -78,3 +78,87 @@ def test_check_looks_at_the_person_s_own_config_as_well(call: Calling, sekisho_h
     said = call("policy", "check")
     assert said.status == USAGE
     assert f"{own}:3" in said.err
+
+
+OPEN = '[git]\npush = [{ ref = "*", gate = "auto" }]\n'
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with a policy that is trusted and not yet committed."""
+    folder = tmp_path / "repository"
+    folder.mkdir()
+    run_git("init", "-q", "-b", "main", cwd=folder)
+    (folder / "sekisho.toml").write_text("version = 1\n# kept\n")
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def commit(repository: Path) -> None:
+    run_git("add", ".", cwd=repository)
+    run_git("commit", "-q", "-m", "policy", cwd=repository)
+
+
+def shown(call: Calling) -> str:
+    """What is shown where there is nobody to answer."""
+    ended = call("policy", "trust")
+    assert ended.status == USAGE
+    return ended.out
+
+
+def test_of_a_policy_that_was_trusted_before_the_changes_are_shown(call: Calling, repository: Path) -> None:
+    call("policy", "trust", "--yes")
+    commit(repository)
+    (repository / "sekisho.toml").write_text(f"version = 1\n# kept\n{OPEN}")
+    commit(repository)
+    said = shown(call)
+    assert "was trusted in another version on" in said
+    assert '| +push = [{ ref = "*", gate = "auto" }]' in said
+    assert "|  # kept" in said
+
+
+def test_a_former_version_that_no_commit_has_is_not_guessed(call: Calling, repository: Path) -> None:
+    call("policy", "trust", "--yes")
+    (repository / "sekisho.toml").write_text(f"version = 1\n{OPEN}")
+    commit(repository)
+    said = shown(call)
+    assert "that version is not at hand, so this is all of it" in said
+    assert "| version = 1" in said
+
+
+def test_another_version_in_the_history_is_not_taken_for_the_trusted(call: Calling, repository: Path) -> None:
+    (repository / "sekisho.toml").write_text(f"version = 1\n{OPEN}")
+    commit(repository)
+    (repository / "sekisho.toml").write_text("version = 1\n")
+    call("policy", "trust", "--yes")
+    (repository / "sekisho.toml").write_text(f"version = 1\n{OPEN}# more\n")
+    assert '| push = [{ ref = "*"' in shown(call)
+
+
+@pytest.mark.parametrize("named", ["tests/run.sh", "gone.sh/x"])
+def test_files_that_the_policy_names_belong_to_its_version(
+    call: Calling, repository: Path, named: str
+) -> None:
+    script = repository / "tests" / "run.sh"
+    script.parent.mkdir()
+    script.write_text("true\n")
+    done = f'[done]\nchecks = [["./{named}"]]\n'
+    (repository / "sekisho.toml").write_text(f"version = 1\n{done}")
+    call("policy", "trust", "--yes")
+    commit(repository)
+    (repository / "sekisho.toml").write_text(f"version = 1\n{done}# more\n")
+    assert "| +# more" in shown(call)
+    script.write_text("false\n")
+    assert ("| +# more" in shown(call)) is (named != "tests/run.sh")
+
+
+def test_a_policy_never_trusted_is_shown_in_full(call: Calling, repository: Path) -> None:
+    said = shown(call)
+    assert said.startswith("  | version = 1")
+    assert "another version" not in said
+
+
+def test_what_is_trusted_already_is_not_asked_about(call: Calling, repository: Path) -> None:
+    call("policy", "trust", "--yes")
+    again = call("policy", "trust")
+    assert (again.status, "is trusted already" in again.out) == (0, True)
