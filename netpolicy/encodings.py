@@ -1,4 +1,4 @@
-"""Runs of hexadecimal, base32 and base64 in a text, and what they say. Pure.
+"""What runs of hexadecimal, base32 and base64 in a text say. Pure.
 
 A run says something else at every place that reading may begin at. `Encoding.read` reads all runs from each
 such place; `Encoding.parts` then tells which runs to decode alone, exactly from their beginning, because what
@@ -13,71 +13,16 @@ from functools import partial
 
 import msgspec
 
-Span = tuple[int, int]
+from netpolicy.alphabet import Alphabet, Span
+
 Find = Callable[[bytes], Iterable[bytes]]
 Texts = Callable[[bytes], Iterator[tuple[int, bytes]]]
 
 APART = b"  "  # between runs: read as zeros, they end a byte in every encoding
-_SPACE = ord(" ")
 _EDGE = b"    "  # as many characters as one may be left out to begin or to end with a whole byte
 _SHORT = 4096  # bytes
 _MANY = 64  # places, each of which costs as much as decoding a short run
-_STRIDE = 4  # no divisor of a decoded group (3 bytes in base64, 5 in base32), in which patterns repeat
 _WORDS = string.ascii_letters + string.digits
-
-
-class Alphabet:
-    """Finds the runs of its characters, which are letters, digits and punctuation, no space."""
-
-    def __init__(self, characters: str) -> None:
-        within = [chr(code) in characters for code in range(256)]
-        self._or_space = bytes(code if here else _SPACE for code, here in enumerate(within))
-        self._marked = bytes(within)
-
-    def lacks(self, data: bytes, shortest: int) -> bool:
-        """Whether a first look sees that there is no run of at least `shortest` characters.
-
-        Such a run covers that many places in a row, so of every `_STRIDE` one: most texts, and noise, are
-        told by looking only there.
-        """
-        return b"\x01" * (shortest // _STRIDE) not in data[_STRIDE - 1 :: _STRIDE].translate(self._marked)
-
-    def spans(self, data: bytes, shortest: int, stride: int = _STRIDE) -> Iterator[Span]:
-        """Where whole runs of at least `shortest` characters are; a smaller `stride` is misled less often."""
-        marks = data[stride - 1 :: stride].translate(self._marked)
-        wanted = b"\x01" * (shortest // stride)
-        covered = (len(wanted) - 1) * stride + 1
-        at, end = marks.find(wanted), 0
-        spaced = self.spaced(data) if at >= 0 else b""
-        while at >= 0:
-            place = (at + 1) * stride - 1
-            gap = spaced.rfind(b" ", place, place + covered)
-            if gap < 0:
-                start = spaced.rfind(b" ", end, place) + 1 or end
-                gap = spaced.find(b" ", place)
-                end = len(data) if gap < 0 else gap
-                if end - start >= shortest:
-                    yield start, end
-                gap = end
-            at = marks.find(wanted, (gap + 1) // stride)
-
-    def runs(self, data: bytes, shortest: int) -> list[bytes]:
-        """What stands at `spans`; many are cheaper to find by splitting."""
-        marks = data[_STRIDE - 1 :: _STRIDE].translate(self._marked)
-        wanted = b"\x01" * (shortest // _STRIDE)
-        at = marks.find(wanted)
-        if at < 0:
-            return []
-        spaced = self.spaced(data)
-        start = spaced.rfind(b" ", 0, (at + 1) * _STRIDE - 1) + 1
-        end = spaced.find(b" ", (marks.rfind(wanted) + 1) * _STRIDE - 1)
-        words = spaced[start : len(data) if end < 0 else end].split()
-        return [word for word in words if len(word) >= shortest]
-
-    def spaced(self, data: bytes) -> bytes:
-        """`data` with a space for each other character."""
-        return data.translate(self._or_space)
-
 
 RUN_CHARACTERS = _WORDS + "+/_-"
 RUNS = Alphabet(RUN_CHARACTERS)

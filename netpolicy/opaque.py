@@ -7,8 +7,8 @@ import re
 import string
 from functools import lru_cache
 
+from netpolicy.alphabet import Alphabet
 from netpolicy.call import Call, Finding, unknown
-from netpolicy.encodings import Alphabet
 from netpolicy.headers import REMEMBERED, Headers
 
 MAX_IN_URL = 512  # characters

@@ -5,26 +5,21 @@ segments does not hide it; runs of hexadecimal, base64 and base32 are decoded an
 layers deep.
 """
 
-import codecs
 import re
-import string
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import lru_cache
 from itertools import chain, pairwise
 from urllib.parse import unquote_to_bytes
 
+from netpolicy.alphabet import Alphabet, Span
 from netpolicy.content import Unreadable, decoded
-from netpolicy.encodings import APART, RUN_CHARACTERS, RUNS, Alphabet, Encoding, Span, encodings
+from netpolicy.encodings import APART, RUN_CHARACTERS, RUNS, Encoding, encodings
+from netpolicy.squeezed import MIN_SECRET, Secret, squeeze, squeezed
 
-MIN_SECRET = 8  # letters and digits; shorter ones would be found everywhere
 MAX_LAYERS = 3
 MAX_RUNS = 200  # beyond them only what runs say themselves is looked at, not what is encoded within
 MAX_REMEMBERED = 4096  # characters
-LONG = 512  # bytes
-_BETWEEN = b"[^a-zA-Z0-9]*+"
-_SAMPLED = 61  # bytes from one that is looked at to the next
-_RARE = 100  # characters, of which one may be
 
 PRIVATE_KEY = re.compile(r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY-----")
 _ESCAPE = re.compile(rb"\\u([0-9a-fA-F]{4})")
@@ -37,18 +32,6 @@ _QUOTING = re.compile(
     rb"%(?=[%0-9a-fA-F])(?<!%%)(?<!%[0-9a-fA-F]%)(?:[0-9a-fA-F]?%)*+[0-9a-fA-F]{2}[%0-9a-fA-F]*+"
 )
 _SEGMENTS = Alphabet(RUN_CHARACTERS + "%\\")  # in which a run can be, before it is undone
-_LOWER = bytes(range(256)).lower()
-_KEPT = (string.ascii_letters + string.digits).encode()
-_DROPPED = bytes(code for code in range(256) if code not in _KEPT)
-
-
-def _squeeze(data: bytes) -> bytes:
-    """Lower-case ASCII letters and digits, nothing else."""
-    return data.translate(_LOWER, _DROPPED)
-
-
-def _squeezed(text: str) -> bytes:
-    return _squeeze(text.encode("latin-1", "ignore"))
 
 
 def _unpacked(data: bytes) -> bytes:
@@ -62,8 +45,8 @@ class Planted:
     """Finds any of some secrets in a text."""
 
     def __init__(self, secrets: tuple[str, ...]) -> None:
-        used = [secret for secret in secrets if len(_squeezed(secret)) >= MIN_SECRET]
-        self._secrets = tuple(map(_Secret, used))
+        used = [secret for secret in secrets if len(squeezed(secret)) >= MIN_SECRET]
+        self._secrets = tuple(map(Secret, used))
         lengths = [len(text) for secret in self._secrets for text in secret.texts]
         self._least, self._longest = min(lengths, default=0), max(lengths, default=0)
         self._reach = self._longest * 16
@@ -103,8 +86,8 @@ class Planted:
         possible = [secret for secret in self._secrets if secret.possible(data)]
         if not possible:
             return False
-        squeezed = _squeeze(data)
-        return any(text in squeezed for secret in possible for text in secret.texts)
+        plain = squeeze(data)
+        return any(text in plain for secret in possible for text in secret.texts)
 
     def _encoded(self, runs: list[bytes], layers: int | None) -> bool:
         """Whether runs say a secret, or something that hides it in so many layers more; None: not looked."""
@@ -147,7 +130,7 @@ class Planted:
         windows = []
         for start, end in _clusters(quoted, 2 * self._reach):
             before, after = data[max(0, start - self._reach) : start], data[end : end + self._reach]
-            if min(len(_squeeze(before)), len(_squeeze(after))) < self._longest:
+            if min(len(squeeze(before)), len(squeeze(after))) < self._longest:
                 return [unquote_to_bytes(data)]
             windows.append(unquote_to_bytes(b"".join((before, data[start:end], after))))
         return windows
@@ -171,64 +154,6 @@ def _spans(mark: re.Pattern[bytes], data: bytes) -> list[Span]:
 
 def _decodings(encoding: Encoding, parts: Iterable[bytes]) -> Iterator[bytes]:
     return map(_unpacked, chain.from_iterable(map(encoding.decode, parts)))
-
-
-class _Secret:
-    """The squeezed texts of a secret, and a first look at a text, which costs less than squeezing it."""
-
-    def __init__(self, secret: str) -> None:
-        plain = _squeezed(secret)
-        self.texts = tuple({plain, _squeezed(codecs.encode(secret, "rot13")), plain[::-1]})
-        self._digit = max(_digits(self.texts), default=b"")  # low ones are in many a text
-        self._letters = [  # digits first, which most texts lack
-            [(code, ord(chr(code).upper())) for code in letters]
-            for letters in {bytes(sorted(set(text))) for text in self.texts}
-        ]
-        self._tails = _tails(self.texts)
-
-    def possible(self, data: bytes) -> bool:
-        """Whether `data` has all letters of a text and, where that is quick, one's tail."""
-        if self._digit not in data:
-            return False
-        if len(data) < LONG:
-            return True
-        if not any(all(lower in data or upper in data for lower, upper in text) for text in self._letters):
-            return False
-        sample = data[::_SAMPLED]
-        if sum(map(sample.count, self._tails)) * _RARE > len(sample):
-            return True
-        return any(tail.search(data) for tail in self._tails.values())
-
-
-def _tails(texts: tuple[bytes, ...]) -> dict[bytes, re.Pattern[bytes]]:
-    """A pattern for each character with which it begins, to which `re` skips.
-
-    A digit that all have is one character for all of them, a letter is at least two.
-    """
-    lengths = {digit: min(len(text) - text.find(digit) for text in texts) for digit in _digits(texts)}
-    digit = max(lengths, key=lengths.__getitem__, default=b"")
-    if not digit or lengths[digit] < MIN_SECRET // 2:
-        digit = b""
-    rests: dict[bytes, list[bytes]] = {}
-    for text in texts:
-        first = text.find(digit)
-        begin = text[first : first + 1]
-        rest = _BETWEEN.join([_any_case(text[at : at + 1]) for at in range(first + 1, len(text))])
-        for case in {begin, begin.upper()}:
-            rests.setdefault(case, []).append(rest)
-    return {
-        begin: re.compile(begin + _BETWEEN + b"(?:" + b"|".join(tails) + b")")
-        for begin, tails in rests.items()
-    }
-
-
-def _digits(texts: tuple[bytes, ...]) -> list[bytes]:
-    """The digits that all have."""
-    return [digit for digit in map(str.encode, string.digits) if all(digit in text for text in texts)]
-
-
-def _any_case(letter: bytes) -> bytes:
-    return b"[" + letter + letter.upper() + b"]"
 
 
 @lru_cache(maxsize=64)

@@ -1,7 +1,6 @@
 import base64
 import codecs
 import gzip
-import re
 from collections.abc import Callable
 from urllib.parse import quote
 
@@ -9,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netpolicy.encodings import Alphabet
-from netpolicy.planted import LONG, MAX_RUNS, Planted
+from netpolicy.planted import MAX_RUNS, Planted
+from netpolicy.squeezed import LONG
 from tests.unit.netpolicy import thorough
 
 SECRET = "PLANTED-Key-0123456789abcdefXYZ"
@@ -80,22 +79,6 @@ def test_it_hides_at_no_place_of_a_long_text(place: int) -> None:
     hidden = noise[:place] + b" " + base64.b64encode(RAW) + b" " + noise[place:]
     assert FINDER.found(hidden.decode("latin-1"))
     assert not FINDER.found(noise.decode("latin-1"))
-
-
-@given(
-    st.lists(st.sampled_from([b"a", b"ab0", b" ", b".", b"B" * 9, b"x" * 31, b"\xff"]), max_size=60),
-    st.integers(8, 50),
-    st.sampled_from([1, LONG]),
-    st.sampled_from([2, 4]),
-)
-def test_runs_are_found_whole_and_in_order(
-    parts: list[bytes], shortest: int, times: int, stride: int
-) -> None:
-    data = b"".join(parts) * times
-    wanted = [match.span() for match in re.finditer(rb"[a-zA-Z0-9]{%d,}" % shortest, data)]
-    letters = Alphabet("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
-    assert list(letters.spans(data, shortest, stride)) == wanted
-    assert letters.runs(data, shortest) == [data[start:end] for start, end in wanted]
 
 
 @given(st.text(max_size=200))
