@@ -19,7 +19,7 @@ WIDTH = 104
 # Section of the demo -> the lines of it that are shown; the rest is for reading, not for a picture.
 SHOWN: dict[str, re.Pattern[str]] = {
     "1": re.compile(
-        r"^\$ |fetched|^hello$|^remote: |remote rejected"
+        r"^\$ |fetched|^Ran |^remote: |remote rejected"
         r"|^sekisho: (held|session)|^ *(why|next):|^ *held H"
     ),
     "3": re.compile(r"^ID|^H-"),

@@ -25,9 +25,9 @@ def demo(
 ) -> None:
     """See the whole story on a throw-away repository and upstream.
 
-    An agent fetches, reads, commits, pushes and posts. The reads pass; the push and the POST are held,
-    shown, approved, and executed exactly once. The upstream's own log is the proof. Nothing of yours is
-    touched, nothing leaves this machine.
+    An agent fetches, reads, edits, tests, commits, pushes and posts. The reads pass; the push and the POST
+    are held, shown, approved, and executed exactly once. The upstream's own log is the proof. Nothing of
+    yours is touched, nothing leaves this machine.
     """
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="sekisho-demo-", delete=not keep) as folder:

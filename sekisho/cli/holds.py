@@ -71,8 +71,8 @@ def next_steps(hold: Hold) -> list[str]:
     """What a person can do about a hold now: commands, or what is for the agent to ask anew."""
     call = "sekisho approvals"
     if hold.state is State.PENDING:
-        more = " [--diff shows it in full]" if "diff" in hold.evidence else ""
-        return [f"{call} approve {hold.id}", f"{call} deny {hold.id} --reason TEXT{more}"]
+        in_full = [f"{call} show {hold.id} --diff"] if "diff" in hold.evidence else []
+        return [*in_full, f"{call} approve {hold.id}", f"{call} deny {hold.id} --reason TEXT"]
     if hold.state is State.APPROVED:
         return [f"{call} approve {hold.id}", f"{call} revoke {hold.id}"]
     if hold.state is State.UNKNOWN:

@@ -20,8 +20,23 @@ AGENT = r"""#!/bin/sh
 # What an unattended agent might do. Nothing here knows of sekisho.
 echo '$ git fetch origin'; git fetch --quiet origin && echo '  fetched'
 echo '$ curl https://api.test/status'; curl -sS https://api.test/status
-echo '$ (edit, test, commit)'
-echo 'print("hello")' > hello.py && python3 hello.py && git add hello.py && git commit --quiet -m 'Say hello'
+echo '$ (edits hello.py and test_hello.py)'
+cat > hello.py <<'END'
+def greeting(name):
+    return f"Hello, {name}."
+END
+cat > test_hello.py <<'END'
+import unittest
+
+import hello
+
+
+class GreetingTest(unittest.TestCase):
+    def test_it_names_whom_it_greets(self):
+        self.assertEqual(hello.greeting("Kim"), "Hello, Kim.")
+END
+echo '$ python3 -m unittest'; python3 -m unittest || exit
+echo '$ git commit -m "Say hello"'; git add hello.py test_hello.py && git commit --quiet -m 'Say hello'
 printf 'Publish the greeting for review.' > "$SEKISHO_OUTBOX/purpose.md"
 echo '$ git push origin HEAD:refs/heads/hello'; git push origin HEAD:refs/heads/hello
 echo '$ curl -d "The greeting is ready." https://api.test/messages'
@@ -108,6 +123,7 @@ def _repository(path: Path, upstream: UpstreamProcess) -> Path:
     }.items():
         _git(path, "config", key, value)
     (path / "README.md").write_text("# hello\n")
+    (path / ".gitignore").write_text("__pycache__/\n")
     _git(path, "add", ".")
     _git(path, "commit", "--quiet", "-m", "Begin")
     _git(path, "push", "--quiet", str(upstream.repositories / "hello.git"), "main")
