@@ -14,8 +14,8 @@ from mitmproxy import http, tcp
 
 from netpolicy.ports import Begin, Gatekeeper, Pass, Refuse
 from netpolicy.proxy.exchange import KEY, Exchange, permit
-from netpolicy.proxy.http1 import beginning_of, response_of
 from netpolicy.proxy.replies import refusal
+from netpolicy.proxy.responses import beginning_of, response_of
 
 
 class GateAddon:

@@ -23,7 +23,7 @@ from mitmproxy.proxy.layers.http._hooks import HttpErrorHook
 from netpolicy.ports import Reply
 from netpolicy.proxy.commands import NextPiece
 from netpolicy.proxy.exchange import KEY, Exchange
-from netpolicy.proxy.http1 import response_of
+from netpolicy.proxy.responses import response_of
 from netpolicy.proxy.settings import Settings
 
 

@@ -8,7 +8,6 @@ an interim answer for the final one, and stops looking after an empty line befor
 # mitmproxy annotates only a part of its functions.
 
 import h11
-from mitmproxy import http
 from mitmproxy.connection import ConnectionState
 from mitmproxy.net.http import http1
 from mitmproxy.proxy import commands, events, layer
@@ -27,9 +26,9 @@ from mitmproxy.proxy.layers.http._http1 import (
     make_body_reader,
 )
 
-from netpolicy.ports import Reply
 from netpolicy.proxy.limits import Limits
 from netpolicy.proxy.replies import refusal
+from netpolicy.proxy.responses import response_of
 
 _LONGEST_LINE = 16 * 1024  # of a chunk header or trailer
 _PIPELINED = 128 * 1024  # bytes after a request that is still being answered
@@ -193,35 +192,6 @@ class BoundedClient(_Bodies, Http1Client):
                 ErrorCode.GENERIC_SERVER_ERROR,
             )
         )
-
-
-def response_of(reply: Reply, *, close: bool = False) -> http.Response:
-    """A reply as mitmproxy sends it, its length always given."""
-    fields = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in reply.headers]
-    fields.append((b"Content-Length", str(len(reply.body)).encode()))
-    if close:
-        fields.append((b"Connection", b"close"))
-    return _response(reply, fields)
-
-
-def beginning_of(reply: Reply, *, chunked: bool) -> http.Response:
-    """A reply whose body goes on; without chunks the end of the connection is its end."""
-    fields = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in reply.headers]
-    fields.append((b"Transfer-Encoding", b"chunked") if chunked else (b"Connection", b"close"))
-    return _response(reply, fields)
-
-
-def _response(reply: Reply, fields: list[tuple[bytes, bytes]]) -> http.Response:
-    return http.Response(
-        http_version=b"HTTP/1.1",
-        status_code=reply.status,
-        reason=reply.reason.encode("latin-1", "replace"),
-        headers=http.Headers(fields),
-        content=reply.body,
-        trailers=None,
-        timestamp_start=0.0,
-        timestamp_end=0.0,
-    )
 
 
 def _closing_answer(status: int, code: str, why: str) -> bytes:

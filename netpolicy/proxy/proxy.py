@@ -5,22 +5,17 @@
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
-from mitmproxy import options
-from mitmproxy.addons.proxyserver import Proxyserver
-from mitmproxy.addons.tlsconfig import TlsConfig
-from mitmproxy.master import Master
 from mitmproxy.proxy.context import Context
 from mitmproxy.proxy.layers import modes
 
 from netpolicy.ports import Attempt, Gatekeeper
 from netpolicy.proxy import ca
-from netpolicy.proxy.addon import GateAddon
 from netpolicy.proxy.attempts import Attempts
 from netpolicy.proxy.dns import NameServer
-from netpolicy.proxy.handler import GateHandler, Hook
-from netpolicy.proxy.layers import StrictNextLayer
+from netpolicy.proxy.embedding import embed
+from netpolicy.proxy.handler import GateHandler
 from netpolicy.proxy.listener import Kind, Listener, ListenerMode, close_now, mode_of
 from netpolicy.proxy.names import Names
 from netpolicy.proxy.resolver import Resolver
@@ -60,7 +55,7 @@ class Proxy:
         self._sessions: dict[str, Session] = {}
         self._stopping = asyncio.Event()
         self._look_at_authority()
-        self._master, self.hooks = self._embed_mitmproxy()
+        self._master, self.hooks = embed(gatekeeper, settings, self._not_http, self.broken)
         self.options = self._master.options
 
     # -- sessions ----------------------------------------------------------------------------------
@@ -191,48 +186,6 @@ class Proxy:
             ca.ensure(self.settings.authority)
         except (OSError, ValueError) as error:
             self.broken(str(error))
-
-    def _embed_mitmproxy(self) -> tuple[Master, Mapping[str, Hook]]:
-        master = Master(options.Options())
-        master._legacy_log_events.uninstall()  # would turn each log line into an event
-        tls = TlsConfig()
-        layers = StrictNextLayer(self.settings, self._not_http)
-        gate = GateAddon(self._gatekeeper, self.broken, self.settings.via_authorization)
-        master.addons.add(Proxyserver(), layers, tls, gate)
-        _set_options(master.options, self.settings)
-        hooks: dict[str, Hook] = {
-            "next_layer": layers.next_layer,
-            "tls_clienthello": tls.tls_clienthello,
-            "tls_start_client": tls.tls_start_client,
-            "tls_start_server": tls.tls_start_server,
-            "requestheaders": gate.requestheaders,
-            "request": gate.request,
-            "response": gate.response,
-            "error": gate.error,
-            "http_connect_upstream": gate.http_connect_upstream,
-            "tcp_start": gate.tcp_start,
-            "websocket_message": gate.websocket_message,
-        }
-        return master, hooks
-
-
-def _set_options(opts: options.Options, settings: Settings) -> None:
-    opts.update(
-        mode=[],
-        confdir=str(settings.authority),
-        http2=False,
-        http3=False,
-        rawtcp=False,
-        connection_strategy="lazy",
-        validate_inbound_headers=True,
-        ssl_insecure=False,
-        upstream_cert=False,
-        ssl_verify_upstream_trusted_ca=str(settings.roots),
-        tcp_timeout=int(settings.limits.idle),
-    )
-    for name in ("emudhra", "emudhra_old"):  # sign with a compromised public authority
-        if name in opts and getattr(opts, name):
-            raise RuntimeError(f"mitmproxy's option {name} is on")
 
 
 def _destination(writer: asyncio.StreamWriter, names: Names) -> tuple[str, int]:

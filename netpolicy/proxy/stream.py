@@ -8,11 +8,9 @@ allowed, keep bodies in memory, and turn a `101` into raw bytes (mitmproxy 12.3)
 # mitmproxy annotates only a part of its functions.
 
 from mitmproxy import http
-from mitmproxy.net.http import url
 from mitmproxy.net.http.http1 import expected_http_body_size
-from mitmproxy.net.http.validate import validate_headers
 from mitmproxy.proxy import commands, events, layer
-from mitmproxy.proxy.layers.http import HTTPMode, SendHttp
+from mitmproxy.proxy.layers.http import SendHttp
 from mitmproxy.proxy.layers.http._events import (
     ErrorCode,
     RequestData,
@@ -25,10 +23,11 @@ from mitmproxy.proxy.layers.http._hooks import HttpRequestHeadersHook, HttpReque
 from netpolicy.proxy import upgrades
 from netpolicy.proxy.commands import BodyClock, Drain, Throttle
 from netpolicy.proxy.exchange import KEY, Exchange, Names, request_of
-from netpolicy.proxy.http1 import response_of
+from netpolicy.proxy.heads import find_destination, is_malformed
 from netpolicy.proxy.listener import Kind, ListenerMode
 from netpolicy.proxy.replies import body_too_large, gate_broken, refusal
 from netpolicy.proxy.responding import RespondingStream
+from netpolicy.proxy.responses import response_of
 
 
 class GatedStream(RespondingStream):
@@ -41,13 +40,13 @@ class GatedStream(RespondingStream):
         self.flow.request = request = event.request
         self.flow.live = True
         authority = request.data.authority.decode("latin-1") or None
-        if self._is_malformed(request):
+        if is_malformed(request, self.mode):
             yield from self._fail("the request is malformed", ErrorCode.REQUEST_VALIDATION_FAILED)
             return
         if request.data.method.upper() == b"CONNECT":
             yield from self._accept_connect()
             return
-        if not self._find_destination(request):
+        if not find_destination(request, self.mode, self.context.server):
             yield from self._fail("the request names no host", ErrorCode.DESTINATION_UNKNOWN)
             return
         self.exchange = self._open_exchange(authority, event.end_stream)
@@ -74,35 +73,6 @@ class GatedStream(RespondingStream):
         exchange = Exchange(mode.session, request)
         self.flow.metadata[KEY] = exchange
         return exchange
-
-    def _find_destination(self, request: http.Request) -> bool:
-        if self.mode is HTTPMode.transparent:
-            address = self.context.server.address
-            assert address
-            request.data.host, request.data.port = address[0], address[1]
-            request.data.scheme = b"https" if self.context.server.tls else b"http"
-            return True
-        for name in ("Proxy-Connection", "Proxy-Authorization"):
-            request.headers.pop(name, None)
-        if request.data.host:
-            return True
-        try:
-            host, port = url.parse_authority(request.host_header or "", check=True)
-        except ValueError:
-            return False
-        request.data.host, request.data.port, request.data.scheme = host, port or 80, b"http"
-        return True
-
-    def _is_malformed(self, request: http.Request) -> bool:
-        if request.data.scheme not in (b"http", b"https", b""):
-            return True
-        if self.mode is HTTPMode.transparent and request.data.method.upper() == b"CONNECT":
-            return True
-        try:
-            validate_headers(request)
-        except ValueError:
-            return True
-        return False
 
     def _accept_connect(self) -> layer.CommandGenerator[None]:
         # A refusal on CONNECT hides its reason in most clients, so refusing happens inside the tunnel.
