@@ -54,6 +54,14 @@ class Exchange:
         self.spool = Spool(folder, memory)
         return self.spool
 
+    async def next_piece(self) -> None:
+        """The next `piece` of `rest`, which becomes None at its end, and stays where it failed."""
+        assert self.rest is not None
+        self.piece = None
+        self.piece = await anext(self.rest, None)
+        if self.piece is None:
+            self.rest = None
+
     def release(self) -> None:
         """Let go of a collected body."""
         if self.spool is not None:

@@ -15,12 +15,13 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any, Protocol
 
 from mitmproxy import options
-from mitmproxy.connection import ConnectionState, Server
+from mitmproxy.connection import ConnectionState
 from mitmproxy.proxy import commands, events
 from mitmproxy.proxy.server import ConnectionIO, LiveConnectionHandler
 
 from netpolicy.ports import Attempt
 from netpolicy.proxy.commands import BodyClock, Drain, NextPiece, Throttle
+from netpolicy.proxy.deadline import Deadline, watch_handshake
 from netpolicy.proxy.dialling import DialSite, dial
 from netpolicy.proxy.listener import ListenerMode
 from netpolicy.proxy.resolver import NotDialled
@@ -52,15 +53,15 @@ class GateHandler(LiveConnectionHandler):
         self._outbox: dict[asyncio.StreamWriter, list[bytes]] = {}
         self._readable = asyncio.Event()
         self._readable.set()
-        self._deadline: asyncio.TimerHandle | None = None
+        self._deadline = Deadline()
 
     async def handle_client(self) -> None:
         """Serve until the connection ends."""
-        self._set_deadline(self._site.limits.first_request, self._hang_up)
+        self._deadline.set(self._site.limits.first_request, self._hang_up)
         try:
             await super().handle_client()
         finally:
-            self._set_deadline(None)
+            self._deadline.clear()
 
     # -- events and commands -----------------------------------------------------------------------
 
@@ -119,12 +120,12 @@ class GateHandler(LiveConnectionHandler):
 
     def _start_hook(self, command: commands.StartHook) -> None:
         if command.name == "requestheaders":
-            self._set_deadline(None)
+            self._deadline.clear()
         if isinstance(command, Drain):
             self._in_background(self._drained(command))
             return
         if isinstance(command, NextPiece):
-            self._in_background(self._wait_for_hook(command, self._next_piece(command)))
+            self._in_background(self._wait_for_hook(command, command.exchange.next_piece()))
             return
         handle = self._site.hooks.get(command.name)
         if handle is not None:
@@ -154,15 +155,6 @@ class GateHandler(LiveConnectionHandler):
         await self.drain_writers()
         await self.server_event(events.HookCompleted(command))
 
-    async def _next_piece(self, command: NextPiece) -> None:
-        """`exchange.rest` becomes None when it came to its end, and stays where it failed."""
-        exchange, rest = command.exchange, command.exchange.rest
-        assert rest is not None
-        exchange.piece = None
-        exchange.piece = await anext(rest, None)
-        if exchange.piece is None:
-            exchange.rest = None
-
     def _in_background(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
         _RUNNING.add(task)
@@ -178,17 +170,9 @@ class GateHandler(LiveConnectionHandler):
         if not self._readable.is_set() and own is not None and own.handler is asyncio.current_task():
             await self._readable.wait()
 
-    def _set_deadline(self, seconds: float | None, late: Callable[[], None] | None = None) -> None:
-        """The one thing that is being waited for from the client; None once it came."""
-        if self._deadline is not None:
-            self._deadline.cancel()
-            self._deadline = None
-        if seconds is not None and late is not None:
-            self._deadline = asyncio.get_running_loop().call_later(seconds, late)
-
     def _set_body_deadline(self, address: tuple[str, int] | None) -> None:
         if address is None:
-            self._set_deadline(None)
+            self._deadline.clear()
             return
         host, port = address
 
@@ -197,7 +181,7 @@ class GateHandler(LiveConnectionHandler):
             self._site.attempted(self._mode.session, attempt)
             self._hang_up()
 
-        self._set_deadline(self._site.limits.body, late)
+        self._deadline.set(self._site.limits.body, late)
 
     def _hang_up(self) -> None:
         io = self.transports.get(self.client)
@@ -233,26 +217,14 @@ class GateHandler(LiveConnectionHandler):
         server.peername = writer.get_extra_info("peername")
         server.sockname = writer.get_extra_info("sockname")
         self.transports[server] = ConnectionIO(asyncio.current_task(), reader, writer)
-        watch = self._watch_handshake(server)
+        handshake = watch_handshake(server, self._site.limits.handshake)
         try:
             await self.server_event(events.OpenConnectionCompleted(command, None))
             await self.handle_connection(server)
         finally:
-            if watch is not None:
-                watch.cancel()
+            handshake.clear()
 
     async def _not_opened(self, command: commands.OpenConnection, error: str) -> None:
         command.connection.error = error
         self.transports.pop(command.connection, None)
         await self.server_event(events.OpenConnectionCompleted(command, error))
-
-    def _watch_handshake(self, server: Server) -> asyncio.TimerHandle | None:
-        if not server.tls:
-            return None
-        task = asyncio.current_task()
-
-        def give_up() -> None:
-            if not server.tls_established and task is not None:
-                task.cancel("no TLS handshake")
-
-        return asyncio.get_running_loop().call_later(self._site.limits.handshake, give_up)
