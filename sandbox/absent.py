@@ -99,8 +99,9 @@ def _covers(folders: Sequence[str], kept: set[str]) -> tuple[tuple[Mount, ...], 
     shared: dict[str, str] = {}
     needed = {os.path.realpath(found) for name in kept if (found := _which(name, folders))}
     present = _present(folders)
+    there = frozenset[str]().union(*present.values())
     for name, kind in KIND.items():
-        for real in [] if name in kept else _found(name, present):
+        for real in _found(name, present) if name in there and name not in kept else []:
             if real in needed or (os.path.basename(real) in MULTI_CALL and os.path.basename(real) != name):
                 shared[name] = real
             else:
@@ -112,18 +113,18 @@ def _which(name: str, folders: Sequence[str]) -> str | None:
     return shutil.which(name, path=":".join(folders))
 
 
-def _found(name: str, present: Mapping[str, frozenset[str]]) -> list[str]:
+def _found(name: str, present: Mapping[str, set[str]]) -> list[str]:
     """The real files behind a name in every folder: two folders may hold two of them."""
     paths = (os.path.join(folder, name) for folder, names in present.items() if name in names)
     return list(dict.fromkeys(os.path.realpath(path) for path in paths if os.path.isfile(path)))
 
 
-def _present(folders: Sequence[str]) -> dict[str, frozenset[str]]:
-    """The names in each folder: listing it once is cheaper than asking for every absent tool."""
+def _present(folders: Sequence[str]) -> dict[str, set[str]]:
+    """The absent tools in each folder: listing it once is cheaper than asking for every one."""
     present = {}
     for folder in dict.fromkeys(folders):
         with contextlib.suppress(OSError):
-            present[folder] = frozenset(os.listdir(folder))
+            present[folder] = KIND.keys() & os.listdir(folder)
     return present
 
 

@@ -2,7 +2,8 @@
 
 import os
 from collections.abc import Iterable, Iterator
-from pathlib import Path
+from functools import cache
+from glob import escape, glob
 
 from sandbox.spec import Mount, MountKind
 
@@ -67,11 +68,15 @@ IN_TREES = (
 
 def is_secret(path: str, home: str) -> bool:
     """Whether `path` is, or lies in, what must not be mounted; home itself and what holds it too."""
-    if _within(home, path):
-        return True
-    if any(_within(path, os.path.join(home, name)) for name in INSTALLED_THERE):
-        return False
-    return any(_within(path, os.path.join(home, name)) for name in SECRET)
+    below = path + "/"
+    return _within(home, path) or (
+        below.startswith(_folders(home, SECRET)) and not below.startswith(_folders(home, INSTALLED_THERE))
+    )
+
+
+@cache
+def _folders(home: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(os.path.join(home, name) + "/" for name in names)
 
 
 def masks(mounted: Iterable[str], home: str) -> tuple[Mount, ...]:
@@ -86,7 +91,8 @@ def _secrets_in(folder: str, home: str) -> Iterator[str]:
         if _within(path, folder) and os.path.lexists(path):
             yield path
     for pattern in IN_TREES:
-        yield from (str(path) for path in Path(folder).glob(pattern))
+        found = glob(os.path.join(escape(folder), pattern), include_hidden=True)
+        yield from (path for path in found if os.path.exists(path))
 
 
 def _mask(path: str) -> Mount:

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import msgspec
 
-from sandbox.workspace.evidence import EMPTY_TREE, PLAIN
-from sandbox.workspace.git import SAFE, GitError, attempt, environment, git, lines, text
+from sandbox.workspace.evidence import PLAIN
+from sandbox.workspace.git import EMPTY_TREE, SAFE, GitError, attempt, environment, git, lines, text
 from sandbox.workspace.model import WorkspaceError, carried_subject, namespace
 from sandbox.workspace.source import commit_of
 

@@ -19,12 +19,12 @@ from sandbox.saferead import disk_usage, read_file
 from sandbox.workspace.boxed import Box, entered
 from sandbox.workspace.choosing import Chosen, choose
 from sandbox.workspace.clonestate import SMALL, clear_stale_locks, fill_view, hooks_note, shallow_commits
-from sandbox.workspace.evidence import EMPTY_TREE, changed_paths, commits, diffstat, hooklike
-from sandbox.workspace.git import GitError, git, git_folder, lines, text
+from sandbox.workspace.evidence import changed_paths, commits, diffstat, hooklike
+from sandbox.workspace.git import EMPTY_TREE, GitError, git, git_folder, lines, text
 from sandbox.workspace.importing import LARGEST_PACK, bare, import_objects
 from sandbox.workspace.model import Results, Workspace, WorkspaceError
-from sandbox.workspace.ownfiles import made
 from sandbox.workspace.provenance import RECORD, keep
+from sandbox.workspace.published import made
 from sandbox.workspace.snapshot import Snapshot, snapshot
 from sandbox.workspace.submodule_work import left_behind
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from sandbox.workspace.boxed import Box
-from sandbox.workspace.evidence import EMPTY_TREE, MOST_COMMITS, diffstat
-from sandbox.workspace.git import lines, text
+from sandbox.workspace.evidence import MOST_COMMITS, diffstat
+from sandbox.workspace.git import EMPTY_TREE, lines, text
 from sandbox.workspace.held import Command, HeldRef, SentCommit
 from sandbox.workspace.model import Workspace
 from sandbox.workspace.sentlog import count, sent_commits, tags

@@ -8,10 +8,6 @@ from sandbox.workspace.model import Commit
 from sandbox.workspace.review import is_hooklike, scripts_differ
 
 MOST_COMMITS = 500
-EMPTY_TREE = {
-    "sha1": "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
-    "sha256": "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
-}
 # Neither programs named by attributes nor guessing at renames.
 PLAIN = ("--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--ignore-submodules=none")
 

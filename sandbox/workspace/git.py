@@ -31,6 +31,12 @@ _FIXED = {
 # For repositories of our own: nobody's configuration counts.
 OURS = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1", "GIT_NO_REPLACE_OBJECTS": "1"}
 
+# The tree without entries, by the repository's object format.
+EMPTY_TREE = {
+    "sha1": "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+    "sha256": "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
+}
+
 
 def git_folder(git_dir: Path | str) -> dict[str, str]:
     """The environment of a call that runs on a git folder, ours or the person's, rather than in a tree."""

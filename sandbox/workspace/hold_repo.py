@@ -22,7 +22,7 @@ from sandbox.workspace.git import GitError, git, lines
 from sandbox.workspace.held import Command, HeldPush, HeldRef, PushRefused
 from sandbox.workspace.importing import LARGEST_PACK, bare, import_objects
 from sandbox.workspace.model import Workspace
-from sandbox.workspace.ownfiles import in_push
+from sandbox.workspace.published import in_push
 from sandbox.workspace.scanning import Scan, join, scan_range
 from sandbox.workspace.showing import write
 

@@ -11,8 +11,8 @@ from typing import BinaryIO
 from sandbox.workspace.boxed import Box
 from sandbox.workspace.describing import exists, span
 from sandbox.workspace.differences import LARGEST_FILE, difference, legible, limited
-from sandbox.workspace.evidence import EMPTY_TREE, PLAIN
-from sandbox.workspace.git import text
+from sandbox.workspace.evidence import PLAIN
+from sandbox.workspace.git import EMPTY_TREE, text
 from sandbox.workspace.held import Command, SentCommit
 from sandbox.workspace.model import Workspace
 from sandbox.workspace.sentlog import count, sent_commits, tags, wanted

@@ -19,8 +19,7 @@ from sandbox.saferead import look, read_head
 from sandbox.workspace.boxed import Box
 from sandbox.workspace.changeset import PLAIN, SCRIPT, Change, changes_in
 from sandbox.workspace.commitline import CommitCall, parse
-from sandbox.workspace.evidence import EMPTY_TREE
-from sandbox.workspace.git import GitError
+from sandbox.workspace.git import EMPTY_TREE, GitError
 from sandbox.workspace.importing import bare
 from sandbox.workspace.scanning import Finding
 from sandbox.workspace.secrets import scan, secret_name

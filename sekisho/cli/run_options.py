@@ -5,7 +5,12 @@ from typing import Annotated, Literal
 
 import typer
 
-from sekisho.cli import completing
+
+def _sessions(incomplete: str) -> list[str]:
+    from sekisho.cli import completing  # for a shell that completes, not for a session that starts
+
+    return completing.sessions(incomplete)
+
 
 Command = Annotated[
     list[str], typer.Argument(help="The command and its arguments, after --.", metavar="CMD...")
@@ -24,7 +29,7 @@ From = Annotated[
         "--from",
         help="Go on from the commits of an earlier session.",
         metavar="ID",
-        autocompletion=completing.sessions,
+        autocompletion=_sessions,
     ),
 ]
 Wait = Annotated[

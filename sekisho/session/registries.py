@@ -27,7 +27,8 @@ def profiles(home: Path, environment: Mapping[str, str], root: Path = Path("/"))
 def _all(home: Path, environment: Mapping[str, str], root: Path) -> Iterator[tuple[str, str]]:
     for profile, paths, reader in _sources(home, environment, root):
         for path in paths:
-            yield from ((profile, url) for url in reader(_text(path)))
+            if text := _text(path):
+                yield from ((profile, url) for url in reader(text))
     for profile, names in _VARIABLES.items():
         for name, value in environment.items():
             if _named(name, names):

@@ -5,10 +5,8 @@ one-line and deb822 sources, cargo's `config.toml`, Maven's `settings.xml`, Go's
 `daemon.json`.
 """
 
-import configparser
 import json
 import re
-import tomllib
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
@@ -45,6 +43,8 @@ def host_of(url: str) -> str | None:
 
 
 def pip(text: str) -> list[str]:
+    import configparser  # these parsers are loaded where there is something to read
+
     parser = configparser.RawConfigParser(strict=False)
     with suppress(configparser.Error):
         parser.read_string(text)
@@ -59,6 +59,8 @@ def pip(text: str) -> list[str]:
 
 
 def _toml(text: str) -> dict[str, Any]:
+    import tomllib
+
     with suppress(tomllib.TOMLDecodeError):
         return tomllib.loads(text)
     return {}

@@ -48,7 +48,8 @@ def shim_folder(path: str) -> Path:
 
     Raises OSError.
     """
-    runners = [name for name in (*NAMES, *OFTEN) if shutil.which(name, path=path)]
+    there = _names_on(path)
+    runners = [name for name in (*NAMES, *OFTEN) if name in there and shutil.which(name, path=path)]
     folder = cache_dir() / f"shim-{_version(runners)}"
     if not folder.is_dir():
         making = Path(tempfile.mkdtemp(prefix="making-", dir=cache_dir()))
@@ -63,6 +64,15 @@ def shim_folder(path: str) -> Path:
         finally:
             shutil.rmtree(making, ignore_errors=True)
     return folder
+
+
+def _names_on(path: str) -> set[str]:
+    """All names in the folders of a PATH: listing them is cheaper than looking for each runner in all."""
+    names: set[str] = set()
+    for folder in path.split(":"):
+        with contextlib.suppress(OSError):
+            names.update(os.listdir(folder))
+    return names
 
 
 def hindrance(clients: Path, interpreter: str = INTERPRETER) -> str | None:

@@ -6,7 +6,6 @@ import fcntl
 import os
 import shlex
 import stat
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -47,19 +46,24 @@ def private_folder(path: Path, *, follow: bool = True, readable_by_others: bool 
     Raises `StoreBroken`.
     """
     with os_errors_as_broken(path):
-        # `Path.mkdir(parents=True)` ignores `mode` for parents, and they may be new as well.
-        for folder in [*reversed(path.parents), path]:
-            try:
-                os.mkdir(folder, FOLDER_MODE)
-            except FileExistsError:
-                continue
-            except OSError:
-                if not folder.is_dir():
-                    raise
+        if not path.is_dir():
+            _make_folders(path)
         info = os.stat(path, follow_symlinks=follow)
     forbidden = 0o022 if readable_by_others else 0o077
     _require(path, info, stat.S_IFDIR, forbidden)
     return path
+
+
+def _make_folders(path: Path) -> None:
+    """`Path.mkdir(parents=True)` ignores `mode` for parents, and they may be new as well."""
+    for folder in [*reversed(path.parents), path]:
+        try:
+            os.mkdir(folder, FOLDER_MODE)
+        except FileExistsError:
+            continue
+        except OSError:
+            if not folder.is_dir():
+                raise
 
 
 def check_private(fd: int, name: str | Path) -> os.stat_result:
@@ -139,6 +143,8 @@ def write_atomic(path: Path, data: bytes) -> None:
 
     Raises `StoreBroken`.
     """
+    import tempfile  # what begins a session must not wait for it
+
     with os_errors_as_broken(path):
         fd, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
         try:

@@ -1,6 +1,6 @@
 """Session folders: one for each run, with its record, its work and what it leaves behind."""
 
-import secrets
+import os
 import shutil
 import time
 from enum import StrEnum
@@ -142,9 +142,9 @@ def all_sessions() -> Sessions:
 
 
 def new_id(now: float | None = None) -> str:
-    """Month and day of local time and five random letters or digits: `1129-k7f2x`."""
+    """Month and day of local time and five random letters or digits: `1129-k7f2x`. A name, no secret."""
     day = time.strftime("%m%d", time.localtime(now))
-    return f"{day}-" + "".join(secrets.choice(_ALPHABET) for _ in range(5))
+    return f"{day}-" + "".join(_ALPHABET[byte % len(_ALPHABET)] for byte in os.urandom(5))
 
 
 def _started(folder: SessionFolder, changed: int) -> float:
