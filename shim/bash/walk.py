@@ -9,8 +9,8 @@ from shim.bash.branches import branches, case, loop
 from shim.bash.builtins import BUILTINS
 from shim.bash.effort import Effort, Unreadable
 from shim.bash.expand import Expander
+from shim.bash.invoking import simple
 from shim.bash.nodes import (
-    DECLARATIONS,
     AndOr,
     Branches,
     Case,
@@ -28,7 +28,6 @@ from shim.bash.parser import parse
 from shim.bash.redirects import redirected
 from shim.bash.state import State, merged
 from shim.bash.streams import Streams
-from shim.bash.variables import declare
 from shim.text import HOLE, known
 
 MAX_COMMANDS = 3000
@@ -74,13 +73,16 @@ class Walker(msgspec.Struct):
         """Text that a shell would read as a script."""
         if not known(text):
             self.commands.unknown_text(text)
-        self.depth += 1
-        if self.depth > MAX_CALLS:
-            raise Unreadable("nested too deeply")
+        self._deepen("nested too deeply")
         try:
             return self.script(parse(text, effort=self.effort), states, io)
         finally:
             self.depth -= 1
+
+    def _deepen(self, why: str) -> None:
+        if self.depth >= MAX_CALLS:
+            raise Unreadable(why)
+        self.depth += 1
 
     def script(self, script: Script, states: list[State], io: Streams) -> list[State]:
         for item in script.items:
@@ -130,7 +132,7 @@ class Walker(msgspec.Struct):
             raise Unreadable("too many commands")
         match command:
             case Simple():
-                return self.simple(command, state, io)
+                return simple(self, command, state, io)
             case Function():
                 state.functions[command.name] = command.body
                 return [state]
@@ -183,52 +185,6 @@ class Walker(msgspec.Struct):
         state.written[path] = text
         return path
 
-    def simple(self, node: Simple, state: State, io: Streams) -> list[State]:
-        alias = state.aliases.get(node.words[0].plain or "") if node.words else None
-        if alias is not None:
-            return self.aliased(node, alias, state, io)
-        expander = self.expander(state)
-        arguments = expander.fields(node.words)
-        io, finish = redirected(self, node.redirects, expander, state, io)
-        if not arguments:
-            declare(node.assignments, expander)
-            states = [state]
-        elif arguments[0] in DECLARATIONS:
-            declare(node.assignments, expander)
-            states = self.invoke(arguments, state, io)
-        elif node.assignments:
-            scoped = state.copy()
-            declare(node.assignments, self.expander(scoped))
-            states = self.scoped(node, arguments, scoped, state, io)
-        else:
-            states = self.invoke(arguments, state, io)
-        finish(states)
-        return states
-
-    def scoped(
-        self, node: Simple, arguments: list[str], scoped: State, state: State, io: Streams
-    ) -> list[State]:
-        """A command with assignments before it: they end with it, what it sets itself stays."""
-        before = dict(scoped.variables)
-        states = []
-        for sub in self.invoke(arguments, scoped, io):
-            after = state.copy()
-            after.absorb(sub)
-            changed = {name: value for name, value in sub.variables.items() if before.get(name) != value}
-            after.variables.update(changed)
-            states.append(after)
-        return states
-
-    def aliased(self, node: Simple, alias: str, state: State, io: Streams) -> list[State]:
-        scoped = state.copy()
-        scoped.aliases.pop(node.words[0].plain or "")
-        text = " ".join([alias, *(word.src for word in node.words[1:])])
-        io, finish = redirected(self, node.redirects, self.expander(state), state, io)
-        for sub in self.text(text, [scoped], io):
-            state.absorb(sub)
-        finish([state])
-        return [state]
-
     def invoke(self, argv: list[str], state: State, io: Streams) -> list[State]:
         """Functions first, then built-ins, then programs."""
         body = state.functions.get(argv[0])
@@ -237,15 +193,15 @@ class Walker(msgspec.Struct):
         return self.program(argv, state, io)
 
     def function(self, body: Command, argv: list[str], state: State, io: Streams) -> list[State]:
-        self.depth += 1
-        if self.depth > MAX_CALLS:
-            raise Unreadable("functions call each other without end")
-        outer = state.positional
-        state.positional = tuple(argv[1:])
-        states = self.command(body, state, io)
+        self._deepen("functions call each other without end")
+        try:
+            outer = state.positional
+            state.positional = tuple(argv[1:])
+            states = self.command(body, state, io)
+        finally:
+            self.depth -= 1
         for one in states:
             one.positional = outer
-        self.depth -= 1
         return states
 
     def program(self, argv: list[str], state: State, io: Streams) -> list[State]:
