@@ -4,10 +4,9 @@ import ast
 import re
 
 from sekisho.core.action import Effect
-from shim.address import is_loopback_host
 from shim.call import Call
-from shim.handlers.http.request import request
-from shim.handlers.python.names import STDLIB, Names, Value
+from shim.handlers.python.names import STDLIB
+from shim.handlers.python.network import NetworkCalls
 from shim.text import HOLE, known
 
 _PATH_METHODS = frozenset(
@@ -29,7 +28,7 @@ def judge_code(call: Call, text: str) -> None:
     _Calls(call).visit(tree)
 
 
-class _Calls(Names):
+class _Calls(NetworkCalls):
     """Judges each call where it stands."""
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
@@ -58,12 +57,6 @@ class _Calls(Names):
         for argument in [*node.args, *(keyword.value for keyword in node.keywords)]:
             self.visit(argument)
 
-    def _kind(self, name: str) -> str:
-        for kind, names in self.kinds.items():
-            if kind not in ("harmless", "acting") and name in names:
-                return kind
-        return "unknown" if name.split(".")[0] in ("ctypes", "cffi", "importlib", "runpy", "code") else ""
-
     def _judge(self, name: str, node: ast.Call) -> None:
         kind = self._kind(name)
         act = getattr(self, f"_{kind}", None) if kind else None
@@ -77,19 +70,6 @@ class _Calls(Names):
             )
         elif name.startswith(("smtplib.", "ftplib.", "paramiko.", "telnetlib.", "imaplib.")):
             self._mailer(name, node)
-
-    def argument(self, node: ast.Call, position: int, keyword: str = "") -> Value:
-        for item in node.keywords:
-            if item.arg == keyword and keyword:
-                return self.value(item.value)
-        return self.value(node.args[position]) if len(node.args) > position else None
-
-    def _text(self, node: ast.Call, position: int, keyword: str = "") -> str:
-        found = self.argument(node, position, keyword)
-        return found if isinstance(found, str) else HOLE
-
-    def _keyword(self, node: ast.Call, name: str) -> ast.expr | None:
-        return next((item.value for item in node.keywords if item.arg == name), None)
 
     def _shell(self, name: str, node: ast.Call) -> None:
         self.call.shell(self._text(node, 0, "cmd"), name="python")
@@ -166,68 +146,3 @@ class _Calls(Names):
             self._imported(literal)
         else:
             self.call.unknown(name, f"what {name} does cannot be told", code="dynamic-command")
-
-    def _urlopen(self, name: str, node: ast.Call) -> None:
-        if (
-            node.args
-            and isinstance(node.args[0], (ast.Call, ast.Name))
-            and "Request" in self.dotted(node.args[0])
-        ):
-            if isinstance(node.args[0], ast.Name):
-                return
-            return
-        data = self._keyword(node, "data") or (node.args[1] if len(node.args) > 1 else None)
-        method = self._text(node, 5, "method") if self._keyword(node, "method") is not None else None
-        posts = data is not None and not (isinstance(data, ast.Constant) and data.value is None)
-        request(self.call, method or ("POST" if posts else "GET"), self._text(node, 0, "url"))
-        if name.endswith("urlretrieve"):
-            self.call.writes(self._text(node, 1, "filename"))
-
-    def _http(self, name: str, node: ast.Call) -> None:
-        verb = name.rsplit(".", 1)[-1]
-        if verb in ("get", "head", "options", "post", "put", "patch", "delete"):
-            request(self.call, verb.upper(), self._text(node, 0, "url"))
-        elif verb in ("request", "stream"):
-            request(self.call, self._text(node, 0, "method").upper(), self._text(node, 1, "url"))
-        elif verb not in (
-            "Session",
-            "session",
-            "Client",
-            "codes",
-            "exceptions",
-            "close",
-            "mount",
-            "Timeout",
-            "update",
-        ):
-            self.call.unknown(name, f"{name} is not classified", code="unlisted-tool")
-
-    def _mailer(self, name: str, node: ast.Call) -> None:
-        method = name.rsplit(".", 1)[-1]
-        first = self._text(node, 0, "host")
-        if "()" not in name:
-            if not is_loopback_host(first):
-                self.call.does(Effect.EXTERNAL, first, f"{name} talks to another machine", code="no-wire")
-        elif method in (
-            "sendmail",
-            "send_message",
-            "storbinary",
-            "storlines",
-            "delete",
-            "exec_command",
-            "append",
-        ):
-            self.call.does(Effect.EXTERNAL, name, "sends or changes something outside", code="sends-message")
-
-    def _external(self, name: str, node: ast.Call) -> None:
-        address = self.argument(node, 0)
-        host = address[0] if isinstance(address, list) and address else address
-        if isinstance(host, str) and is_loopback_host(host):
-            self.call.does(Effect.LOCAL, host, "talks to this machine")
-        else:
-            self.call.does(
-                Effect.EXTERNAL,
-                host if isinstance(host, str) else name,
-                "talks to another machine",
-                code="no-wire",
-            )
