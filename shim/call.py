@@ -85,7 +85,7 @@ class Call(msgspec.Struct):
         )
 
     def _words(self) -> dict[str, list[str]]:
-        """What rules about commands are asked with, see core.classify.spoken_of."""
+        """What rules about commands are asked with, see core.detail.spoken_of."""
         written = tuple((self.written or self.argv)[:_MOST_WORDS])
         plain = tuple(self.plain[:_MOST_WORDS])
         # Once for all effects of a call: a word may be as long as the code that has thousands of them.

@@ -1,14 +1,5 @@
 """What the policy's own rules make of an act: its effect and answers, before the gate looks.
 
-What is read from `Action.detail` (each key may be missing):
-
-* `request`: a table of `method`, `host`, `port` and `path`, all canonical, for `[[network.rule]]`,
-  `[network] default` and environments; `listed` true where a preset names the host.
-* `tool`: the name of an MCP tool that is called, for `[[tool]]`.
-* `argv`: the argument list of a command, for `[[command]]` and `[[tool]]`; `script_digest` the
-  digest of the project script that it runs.
-* `refs`, `remote`, `push_options`: see `pushes`.
-
 A rule replaces what was observed where the observer had nothing better to go by than method and
 path. Families whose body says what happens (git, LFS, MCP, GraphQL, JSON-RPC) are judged by that, and a
 rule about their URL can only tighten.
@@ -19,19 +10,19 @@ from collections.abc import Sequence
 import msgspec
 
 from sekisho.core.action import Action, Answers, Effect, Reach, RuleMatch, most_severe
+from sekisho.core.detail import Request, spoken_of
 from sekisho.core.gate import Gate
-from sekisho.core.opinion import NOTHING, Opinion, RateLimit, Report
-from sekisho.core.policy import Command, NetworkRule, Policy, Rate, Tool
+from sekisho.core.opinion import NOTHING, Report
+from sekisho.core.policy import Command, NetworkRule, Policy, Tool
+from sekisho.core.reporting import report_of
 from sekisho.core.rules import (
     PRODUCTION,
     Matching,
-    Spoken,
     command_rules,
     environments_of,
     network_rules,
     tool_rules,
 )
-from sekisho.core.units import render_rate
 
 BODY_JUDGED = frozenset({"git", "lfs", "mcp", "graphql", "jsonrpc", "tool"})
 
@@ -48,36 +39,6 @@ class Classified(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     votes: bool = False
     auto: bool = False
     read_by_rule: bool = False
-
-
-class Request(msgspec.Struct, frozen=True, gc=False):
-    """The request part of an act's detail."""
-
-    method: str
-    host: str
-    port: int | None
-    path: str
-
-
-def request_of(action: Action) -> Request | None:
-    """The request of an act, None if it is not one or does not say where it goes."""
-    request = action.detail.get("request")
-    host = request.get("host") if isinstance(request, dict) else None
-    if not isinstance(request, dict) or not isinstance(host, str) or not host:
-        return None
-    port = request.get("port")
-    known_port = port if isinstance(port, int) else None
-    return Request(str(request.get("method", "")), host, known_port, str(request.get("path", "/")))
-
-
-def spoken_of(action: Action) -> Spoken:
-    """What rules about commands are asked with; empty if the act is no command."""
-    return Spoken(_words(action, "argv"), _words(action, "plain"))
-
-
-def _words(action: Action, key: str) -> tuple[str, ...]:
-    words = action.detail.get(key)
-    return tuple(map(str, words)) if isinstance(words, (list, tuple)) else ()
 
 
 def in_environment(action: Action, request: Request | None, policy: Policy) -> Classified:
@@ -119,7 +80,7 @@ def _by_tool(action: Action, matching: Matching[Tool], *, named: bool) -> Classi
     sensitive = action.sensitive or any(rule.sensitive for rule in deciding)
     return Classified(
         action=_changed(action, effect, deciding, sensitive=sensitive),
-        report=_report(matching, deciding, "tool-rule"),
+        report=report_of(matching, deciding, "tool-rule"),
         votes=True,
         auto=all(rule.gate is Gate.AUTO for rule in deciding),
         read_by_rule=effect is Effect.READ,
@@ -140,7 +101,7 @@ def by_network_rules(action: Action, request: Request | None, policy: Policy) ->
     sensitive = action.sensitive or any(rule.sensitive for rule in deciding)
     return Classified(
         action=_changed(action, effect, deciding, sensitive=sensitive),
-        report=_report(matching, deciding, "network-rule"),
+        report=report_of(matching, deciding, "network-rule"),
         votes=True,
         auto=replaces and all(rule.gate is Gate.AUTO for rule in deciding),
         read_by_rule=replaces and effect is Effect.READ,
@@ -159,7 +120,7 @@ def by_command_rules(action: Action, policy: Policy) -> Classified:
         return Classified(action=action)
     matching = command_rules(policy, spoken)
     deciding = tuple(rule for rule in matching.deciding if _digest_fits(rule, action))
-    report = _report(Matching(deciding, matching.all), deciding, "command-rule")
+    report = report_of(Matching(deciding, matching.all), deciding, "command-rule")
     auto = bool(deciding) and all(rule.gate is Gate.AUTO for rule in deciding)
     whole = deciding == matching.deciding
     return Classified(action=action, report=report, votes=bool(matching.all), auto=auto and whole)
@@ -191,44 +152,3 @@ def _changed(
         return changed
     code = "forbidden-by-rule" if effect is Effect.FORBIDDEN else ""
     return msgspec.structs.replace(changed, code=code, reason=f"{deciding[0].source} says {effect}")
-
-
-def _report(
-    matching: Matching[NetworkRule] | Matching[Tool] | Matching[Command],
-    deciding: Sequence[NetworkRule | Tool | Command],
-    code: str,
-) -> Report:
-    limits = tuple(
-        RateLimit(key=f"{rule.source} {_name(rule)}", rate=rule.rate)
-        for rule in deciding
-        if not isinstance(rule, Command) and rule.rate is not None
-    )
-    told = tuple(RuleMatch(source=rule.source, rule=_name(rule), says=_says(rule)) for rule in matching.all)
-    opinions = tuple(_opinion(rule, code) for rule in deciding if rule.gate in (Gate.HUMAN, Gate.NEVER))
-    return Report(opinions=opinions, rules=told, rates=limits)
-
-
-def _opinion(rule: NetworkRule | Tool | Command, code: str) -> Opinion:
-    instead = rule.instead if isinstance(rule, Command) else ""
-    if rule.gate is Gate.NEVER:
-        reason = f"{rule.source} forbids {_name(rule)}"
-        return Opinion(gate=Gate.NEVER, code="forbidden-by-rule", reason=reason, instead=instead)
-    reason = f"{rule.source} asks for a person before {_name(rule)}"
-    return Opinion(gate=Gate.HUMAN, code=code, reason=reason, instead=instead)
-
-
-def _name(rule: NetworkRule | Tool | Command) -> str:
-    if isinstance(rule, NetworkRule):
-        return f"{rule.method} {rule.host}{rule.path}"
-    return f"tool {rule.name}" if isinstance(rule, Tool) else " ".join(rule.match)
-
-
-def _says(rule: NetworkRule | Tool | Command) -> str:
-    if isinstance(rule, Command):
-        return rule.gate
-    said: list[str] = [rule.effect if isinstance(rule, NetworkRule) else rule.type]
-    said += ["sensitive"] * rule.sensitive
-    said += [f"gate {rule.gate}"] if rule.gate else []
-    rate: Rate | None = rule.rate
-    said += [f"at most {render_rate(rate.count, rate.seconds)}"] if rate else []
-    return ", ".join(said)

@@ -12,6 +12,7 @@ import msgspec
 from sekisho.core import classify
 from sekisho.core.action import Action, Effect, Reach, RuleMatch, Stakes
 from sekisho.core.classify import Classified
+from sekisho.core.detail import Request, request_of, spoken_of
 from sekisho.core.gate import STRICTNESS, Gate, gate_of, never_auto
 from sekisho.core.merge import person_alone
 from sekisho.core.opinion import NOTHING, Opinion, RateLimit, Report, joined, strictest_of
@@ -84,7 +85,7 @@ def judge(action: Action, policy: Policy, context: Context = NOTHING_KNOWN) -> D
 
 
 def _judge(action: Action, policy: Policy, context: Context) -> Decision:
-    request = classify.request_of(action)
+    request = request_of(action)
     steps = _steps(action, request, policy)
     classified = steps[-1].action
     guards = (
@@ -96,7 +97,7 @@ def _judge(action: Action, policy: Policy, context: Context) -> Decision:
     return _decision(classified, joined(guards))
 
 
-def _steps(action: Action, request: classify.Request | None, policy: Policy) -> tuple[Classified, ...]:
+def _steps(action: Action, request: Request | None, policy: Policy) -> tuple[Classified, ...]:
     """The act as each list of rules sees it after the one before; none changes what was requested."""
     placed = classify.in_environment(action, request, policy)
     by_tool = classify.by_tool_rules(placed.action, policy)
@@ -166,7 +167,7 @@ def _standard_code(action: Action) -> str:
     if action.verb == "git.push":
         return "held-push"
     # Which credentials a command finds nobody knows; its answers only assume the worst.
-    credential = never_auto(action.answers) and not classify.spoken_of(action).argv
+    credential = never_auto(action.answers) and not spoken_of(action).argv
     return {Effect.UNKNOWN: "unknown-effect", Effect.DESTRUCTIVE: "destructive"}.get(
         action.effect, "write-credential" if credential else "held-write"
     )
@@ -198,7 +199,7 @@ def _destructive(action: Action, policy: Policy) -> Report:
 
 def _network_default(
     action: Action,
-    request: classify.Request | None,
+    request: Request | None,
     steps: Sequence[Classified],
     policy: Policy,
     context: Context,
@@ -220,6 +221,6 @@ def _network_default(
     return Report(rules=told)
 
 
-def _spellings(request: classify.Request) -> tuple[str, ...]:
+def _spellings(request: Request) -> tuple[str, ...]:
     host = request.host.lower()
     return (host, f"{host}:{request.port}")
