@@ -22,6 +22,7 @@ from sandbox.workspace.git import GitError, git, lines
 from sandbox.workspace.held import Command, HeldPush, HeldRef, PushRefused
 from sandbox.workspace.importing import LARGEST_PACK, bare, import_objects
 from sandbox.workspace.model import Workspace
+from sandbox.workspace.provenance import Copies
 from sandbox.workspace.published import in_push
 from sandbox.workspace.scanning import Scan, join, scan_range
 from sandbox.workspace.showing import write
@@ -40,12 +41,14 @@ def receive(
     dest: Path,
     *,
     known: Sequence[str] = (),
+    copies: Copies = dict,
     limit: int = LARGEST_PACK,
 ) -> HeldPush:
     """Make the bare repository `dest` (which must not exist) from a push and gather its evidence.
 
     `known` are ids that this very remote is known to have: they alone bound diff, log and scan. What nobody
-    knows of it is new to it, whatever other remotes or the person have.
+    knows of it is new to it, whatever other remotes or the person have. `copies` are records of sessions
+    besides those in the person's repository.
     Raises PushRefused, or EnclosureError where no sandbox can be made; then nothing is left at `dest`.
     """
     _check(commands, workspace)
@@ -54,7 +57,7 @@ def receive(
     dest.parent.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(prefix=".receive-", dir=dest.parent))
     try:
-        return _Reception(workspace, scratch, dest, known, limit).hold(pack, commands)
+        return _Reception(workspace, scratch, dest, known, copies, limit).hold(pack, commands)
     except (GitError, OSError) as error:
         shutil.rmtree(dest, ignore_errors=True)
         raise PushRefused(f"the push could not be made whole: {error}") from error
@@ -84,11 +87,13 @@ class _Reception:
         scratch: Path,
         dest: Path,
         known: Sequence[str],
+        copies: Copies,
         limit: int,
     ) -> None:
         self.workspace = workspace
         self.scratch = scratch
         self.dest = dest
+        self.copies = copies
         self.limit = limit
         self.known = [oid for oid in known if is_oid(oid)]
         theirs = os.path.join(workspace.clone, ".git", "objects")
@@ -113,7 +118,7 @@ class _Reception:
             with open(self.dest / _DIFF_FILE, "xb") as file:
                 cut = write(box, file, commands, here, self.workspace)
             secrets = join(scan_range(box, new, sorted(here)), self._scan_rest(box, oids))
-            own = in_push(box, self.workspace, new, here)
+            own = in_push(box, self.workspace, new, here, self.copies)
         return HeldPush(
             git_dir=str(self.dest),
             refs=refs,

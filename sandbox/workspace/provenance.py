@@ -4,7 +4,7 @@ A session's record is the blob `refs/sekisho/<session>/made`, made outside befor
 and imported with them: afterwards the store no longer tells what was there before.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -24,6 +24,9 @@ class Made(msgspec.Struct, frozen=True, kw_only=True):
     blobs: frozenset[str] = frozenset()
 
 
+Copies = Callable[[], Mapping[str, Made]]  # records by session, kept elsewhere
+
+
 def stored(workspace: Workspace, oids: Iterable[str]) -> dict[str, bytes]:
     """Those of the ids that the person's object store has, with their type. Raises GitError."""
     asked = "".join(f"{oid}\n" for oid in oids).encode()
@@ -32,22 +35,26 @@ def stored(workspace: Workspace, oids: Iterable[str]) -> dict[str, bytes]:
     return {oid.decode(): kind for oid, kind in pairs if kind != b"missing"}
 
 
-def nobodys(workspace: Workspace, blobs: Collection[str], here: Collection[str]) -> set[str]:
+def nobodys(
+    workspace: Workspace, blobs: Collection[str], here: Collection[str], copies: Copies = dict
+) -> set[str]:
     """Those of the blobs in the person's store that neither an earlier session made nor a commit of theirs
     brought, by the refs of the session's start. All of them where that cannot be read, and none of a session
-    without a record of its start, whose pushes are held as such."""
+    without a record of its start, whose pushes are held as such. `copies` has the records of sessions whose
+    refs may be gone; raises OSError or MsgspecError where they cannot be read."""
     if not blobs or workspace.committed is None:
         return set()
     left = set(blobs)
     try:
         sessions = _records(workspace)
+        sessions |= {name: made for name, made in copies().items() if sessions.get(name) is None}
         left -= set().union(*(made.blobs for made in sessions.values() if made))
         if not left:
             return left
         commits = set().union(*(_commits(workspace, name, made) for name, made in sessions.items()))
         for behind in (sorted(here), []):  # what the remote lacks first: mostly that is all
             left -= _brought(workspace, behind, commits, left) if left else set()
-    except (GitError, msgspec.MsgspecError):
+    except (GitError, OSError, msgspec.MsgspecError):
         return left
     return left
 
@@ -67,6 +74,13 @@ def keep(workspace: Workspace, made: Made, inbox: Path) -> None:
         inbox, "hash-object", "-w", "--stdin", env=env, stdin=msgspec.json.encode(made, order="deterministic")
     )
     git(inbox, "update-ref", ref, oid.decode().strip(), env=env)
+
+
+def record_of(workspace: Workspace) -> bytes | None:
+    """The session's record as it was imported; None where there is none. Raises GitError."""
+    words = ("cat-file", "blob", f"{workspace.namespace}/{RECORD}")
+    said = attempt(workspace.common_dir, *words, env=_env(workspace))
+    return said.stdout if said.returncode == 0 else None
 
 
 def _env(workspace: Workspace) -> dict[str, str]:

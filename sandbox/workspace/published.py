@@ -10,7 +10,7 @@ from sandbox.workspace.boxed import Box
 from sandbox.workspace.describing import present
 from sandbox.workspace.git import GitError, lines
 from sandbox.workspace.model import OwnFiles, Workspace
-from sandbox.workspace.provenance import Made, nobodys, stored
+from sandbox.workspace.provenance import Copies, Made, nobodys, stored
 
 _EMPTY_BLOBS = (
     "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391",
@@ -18,17 +18,20 @@ _EMPTY_BLOBS = (
 )
 
 
-def in_push(box: Box, workspace: Workspace, new: Sequence[str], here: Collection[str]) -> tuple[bytes, ...]:
+def in_push(
+    box: Box, workspace: Workspace, new: Sequence[str], here: Collection[str], copies: Copies = dict
+) -> tuple[bytes, ...]:
     """The paths of the person's own files that would become known by a push of `new` to who has `here`.
 
     Found by their commit, by their content under any name, and by their name where the agent's commits
     changed it: that may have begun with the person's edit. And all content that the person's object store
-    has, by no commit of theirs and no agent's work: stashed, only staged, thrown away.
+    has, by no commit of theirs and no agent's work: stashed, only staged, thrown away. `copies` as `nobodys`
+    takes them.
     """
     if not new:
         return ()
     sent = _sent(box, new, here)
-    return _theirs(box, workspace, sent, _wanted(new, here), here)
+    return _theirs(box, workspace, sent, _wanted(new, here), here, copies)
 
 
 def made(box: Box, workspace: Workspace, tips: Sequence[str]) -> Made:
@@ -48,7 +51,12 @@ def made(box: Box, workspace: Workspace, tips: Sequence[str]) -> Made:
 
 
 def _theirs(
-    box: Box, workspace: Workspace, sent: Mapping[str, bytes], wanted: str, here: Collection[str]
+    box: Box,
+    workspace: Workspace,
+    sent: Mapping[str, bytes],
+    wanted: str,
+    here: Collection[str],
+    copies: Copies = dict,
 ) -> tuple[bytes, ...]:
     found: dict[bytes, None] = {}
     for own in workspace.own:
@@ -59,7 +67,7 @@ def _theirs(
                 found[path] = None
     kinds = stored(workspace, sent)
     blobs = {oid for oid, kind in kinds.items() if kind == b"blob" and oid not in _EMPTY_BLOBS}
-    for oid in sorted(nobodys(workspace, blobs, here)):
+    for oid in sorted(nobodys(workspace, blobs, here, copies)):
         found[sent[oid] or oid.encode()] = None
     return tuple(found)
 

@@ -3,6 +3,7 @@
 import secrets
 import shutil
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ from sekisho.sending.artifact import PushAct, RefUpdate
 from sekisho.sending.execute import execute
 from sekisho.sending.outcome import NotExecuted
 from sekisho.sending.remote import remote_now
-from sekisho.session import testshown
+from sekisho.session import records, testshown
 from sekisho.store.errors import LedgerError
 from sekisho.store.holds import Hold
 from sekisho.store.records import draft
@@ -67,7 +68,7 @@ def hold_push(store: Store, state: SessionState, request: Request, body: Body) -
     repository = store.folder / "holds" / f"{fingerprint.removeprefix('sha256:')[:16]}-{secrets.token_hex(4)}"
     there = _there(store, act, state)
     try:
-        held = _receive(push, body, state, repository, there.oids)
+        held = _receive(store, push, body, state, repository, there.oids)
     except (PushRefused, EnclosureError) as refused:
         what = f"{action.verb} {action.target}"
         return Held(reply=reject(push, standard("unreadable-push", what, why=str(refused))))
@@ -142,12 +143,19 @@ def _workspace(state: SessionState) -> Workspace:
     return load((state.folder / "workspace.json").read_bytes(), Workspace)
 
 
-def _receive(push: Push, body: Body, state: SessionState, repository: Path, known: Sequence[str]) -> HeldPush:
+def _receive(
+    store: Store, push: Push, body: Body, state: SessionState, repository: Path, known: Sequence[str]
+) -> HeldPush:
     workspace, offset = _workspace(state), push.pack_offset
+
+    def whole_of(pack: Path | bytes) -> HeldPush:
+        copies = partial(records.kept, store.folder, workspace)
+        return receive(pack, push.commands, workspace, repository, known=known, copies=copies)
+
     if offset is None:
-        return receive(b"", push.commands, workspace, repository, known=known)
+        return whole_of(b"")
     if body.data is not None:
-        return receive(body.data[offset:], push.commands, workspace, repository, known=known)
+        return whole_of(body.data[offset:])
     assert body.path is not None
     pack = repository.with_suffix(".pack")
     pack.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -155,7 +163,7 @@ def _receive(push: Push, body: Body, state: SessionState, repository: Path, know
         with body.path.open("rb") as whole, pack.open("xb") as file:
             whole.seek(offset)
             shutil.copyfileobj(whole, file, 1 << 20)
-        return receive(pack, push.commands, workspace, repository, known=known)
+        return whole_of(pack)
     finally:
         pack.unlink(missing_ok=True)
 

@@ -15,9 +15,10 @@ import msgspec
 
 from sandbox.checkpoint.model import CheckpointError
 from sandbox.errors import EnclosureError
+from sandbox.workspace.git import GitError
 from sandbox.workspace.model import Results, WorkspaceError
 from sekisho.core.lifecycle import State
-from sekisho.session import notes, outbox, place, testshown
+from sekisho.session import notes, outbox, place, records, testshown
 from sekisho.session.kept import known
 from sekisho.store import handoff
 from sekisho.store.errors import StoreBroken
@@ -54,7 +55,7 @@ def finish(store: Store | None, folder: SessionFolder, *, status: int | None, be
         if record.state is SessionState.ENDED:
             return handoff.load(folder)
         ended = time.time()
-        results = _collect(folder)
+        results = _recorded(store, folder, _collect(folder))
         made = _handoff(store, folder, record, results, because, status, ended - record.started)
         handoff.write(folder, made, render_markdown(made))
         closed = msgspec.structs.replace(
@@ -79,7 +80,7 @@ def collect_again(store: Store, folder: SessionFolder, remark: str) -> bool:
         if record.state is not SessionState.ENDED or where.inplace is not None:
             return False
         before = handoff.load(folder)
-        results = where.collect()
+        results = _recorded(store, folder, where.collect())
         made = _handoff(
             store, folder, record, results, before.ended_because, before.exit_status, before.duration
         )
@@ -94,6 +95,25 @@ def _collect(folder: SessionFolder) -> Results:
     except (OSError, ValueError, WorkspaceError, EnclosureError) as error:
         note = f"the results could not be imported: {error}; the work itself lies in {folder.work}"
         return Results(session=folder.id, refs={}, notes=(note,))
+
+
+def _recorded(store: Store | None, folder: SessionFolder, results: Results) -> Results:
+    """The results, once what the session made is kept outside of the repository, too, or with a note."""
+    why = _not_kept(store, folder) if results.refs else None
+    if why is None:
+        return results
+    note = f"what the session made is recorded in its refs alone: {why}"
+    return msgspec.structs.replace(results, notes=(*results.notes, note))
+
+
+def _not_kept(store: Store | None, folder: SessionFolder) -> str | None:
+    if store is None:
+        return "the store could not be opened"
+    try:
+        records.keep(store.folder, place.read(folder.path).workspace)
+    except (GitError, StoreBroken, OSError, ValueError) as error:
+        return str(error)
+    return None
 
 
 def _handoff(

@@ -111,6 +111,37 @@ def test_stash_committed_in_place_and_pushed_by_another_session(world: World, st
     held(world, *push(world, standing, "true"))
 
 
+def without_refs_of_sessions(world: World) -> None:
+    """As a person tidies up their repository."""
+    for ref in git_output(
+        "for-each-ref", "--format=%(refname)", "refs/sekisho", cwd=world.repository
+    ).split():
+        run_git("update-ref", "-d", ref, cwd=world.repository)
+    assert git_output("for-each-ref", "refs/sekisho", cwd=world.repository) == ""
+
+
+def test_taken_over_and_pushed_by_another_session_once_the_refs_of_the_first_are_deleted(
+    world: World, standing: Path
+) -> None:
+    (world.repository / "draft.txt").write_text(EYES)
+    first = world.run("echo 1 > 1; git add -A; git commit -qm agents", "--policy", standing)
+    world.told("sessions", "apply", first.id, "--branch", "taken")
+    (world.repository / "draft.txt").unlink()
+    run_git("checkout", "-q", "taken", cwd=world.repository)
+    assert (world.repository / "draft.txt").read_text() == EYES
+    without_refs_of_sessions(world)
+    held(world, *push(world, standing, "true"))
+
+
+def test_committed_in_place_and_pushed_once_the_refs_of_the_first_are_deleted(
+    world: World, standing: Path
+) -> None:
+    (world.repository / "draft.txt").write_text(EYES)
+    world.run("git add -A; git commit -qm theirs", "--policy", standing, "--in-place")
+    without_refs_of_sessions(world)
+    held(world, *push(world, standing, "true"))
+
+
 def test_the_commit_of_another_sessions_beginning(world: World, standing: Path) -> None:
     (world.repository / "draft.txt").write_text(EYES)
     first = world.run("true", "--policy", standing)

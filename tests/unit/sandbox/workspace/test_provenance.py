@@ -1,12 +1,14 @@
 """Whose a blob in the person's object store is, by records and without them."""
 
+import re
 from collections.abc import Callable
 
+import msgspec
 import pytest
 
 from sandbox.workspace.collecting import collect
 from sandbox.workspace.model import Workspace
-from sandbox.workspace.provenance import RECORD, nobodys
+from sandbox.workspace.provenance import RECORD, Copies, Made, nobodys, record_of
 from tests.support.needs import needs
 from tests.unit.sandbox.workspace.people import Agent, Person
 
@@ -33,11 +35,11 @@ def first(begin: Begin, person: Person) -> Workspace:
     return workspace
 
 
-def asked(begin: Begin, person: Person, *names: str) -> set[str]:
+def asked(begin: Begin, person: Person, *names: str, copies: Copies = dict) -> set[str]:
     """Which of `main:NAME` are nobody's for a session that begins now."""
     workspace, _ = begin("s2")
     oids = {blob(person, f"main:{name}"): name for name in names}
-    return {oids[oid] for oid in nobodys(workspace, oids, ())}
+    return {oids[oid] for oid in nobodys(workspace, oids, (), copies)}
 
 
 def test_a_session_made_its_work_but_not_what_it_found(
@@ -49,6 +51,25 @@ def test_a_session_made_its_work_but_not_what_it_found(
 def test_without_its_record_a_session_made_nothing(first: Workspace, begin: Begin, person: Person) -> None:
     person.git("update-ref", "-d", f"refs/sekisho/s1/{RECORD}")
     assert asked(begin, person, "one", "draft.txt", "a.txt") == {"one", "draft.txt"}
+
+
+@pytest.mark.parametrize("gone", [f"{RECORD}$", ""])
+def test_a_copy_of_its_record_counts_once_its_refs_are_deleted(
+    first: Workspace, begin: Begin, person: Person, gone: str
+) -> None:
+    copy = msgspec.json.decode(record_of(first) or b"", type=Made)
+    for ref in person.git("for-each-ref", "--format=%(refname)", "refs/sekisho/s1").split():
+        if re.search(gone, ref):
+            person.git("update-ref", "-d", ref)
+    assert record_of(first) is None
+    assert asked(begin, person, "one", "draft.txt", "a.txt", copies=lambda: {"s1": copy}) == {"draft.txt"}
+
+
+def test_copies_that_cannot_be_read_let_nothing_go(first: Workspace, begin: Begin, person: Person) -> None:
+    def copies() -> dict[str, Made]:
+        raise PermissionError("no")
+
+    assert asked(begin, person, "one", "draft.txt", "a.txt", copies=copies) == {"one", "draft.txt", "a.txt"}
 
 
 def test_a_record_that_cannot_be_read_lets_nothing_go(first: Workspace, begin: Begin, person: Person) -> None:
