@@ -153,7 +153,9 @@ def _told(*, by_bwrap: bool) -> Iterator[None]:
     except EnclosureError as error:
         raise _not_enclosed(error, by_bwrap=by_bwrap) from error
     except WorkspaceError as error:
-        raise Trouble(str(error), why=NOTHING_RAN, status=USAGE) from error
+        # Of a machine that fails us, such as by a full disk, the cause is known.
+        status = GATE_BROKEN if isinstance(error.__cause__, OSError) else USAGE
+        raise Trouble(str(error), why=NOTHING_RAN, status=status) from error
     except Interrupted as error:
         raise Trouble(str(error), why="the command had not begun", status=error.status) from error
 

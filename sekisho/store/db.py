@@ -14,6 +14,7 @@ from sekisho.store.files import check_private_path, only_one, os_errors_as_broke
 from sekisho.store.schema import APPLICATION_ID, MIGRATIONS, migrate
 
 BUSY_SECONDS = 10.0
+ROOM = 1 << 18  # bytes: the -shm file grows by 32 KiB, the -wal file by a page and more
 
 # Primary result codes, https://sqlite.org/rescode.html: what a person can do something about.
 _TROUBLES: dict[int, tuple[Trouble, str]] = {
@@ -127,7 +128,16 @@ class Database:
             trouble, meaning = _TROUBLES[code & 0xFF]
             if trouble in _OF_THE_CONNECTION:
                 self._forget()
+            if trouble is Trouble.UNREACHABLE and self._crowded():
+                trouble, meaning = _TROUBLES[sqlite3.SQLITE_FULL]
             raise StoreBroken(f"{self.path}: {meaning} ({error})", trouble) from error
+
+    def _crowded(self) -> bool:
+        """Whether there is too little room for SQLite's files, which it does not tell from other failures."""
+        with contextlib.suppress(OSError):
+            disk = os.statvfs(self.path.parent)
+            return disk.f_bavail * disk.f_frsize < ROOM
+        return False
 
     def _begun(self) -> sqlite3.Connection:
         """A connection in a write transaction; one from when the file could not be written is made anew."""
