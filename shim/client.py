@@ -1,9 +1,9 @@
 """Stands in front of a tool inside the sandbox: announces the command, then becomes the real tool.
 
 Started by stub.py. Python 3.9, and of the standard library only what needs no import time: sys, posix,
-_signal, _socket. The protocol is described in protocol.py, the table for times without a gatekeeper in
-offline.py. It holds no secret and guards nothing: who avoids it still stands before the namespace and the
-proxy.
+_signal, _socket. The protocol is described in protocol.py. What is rarely needed lies beside it and is
+imported then: offline_client.py for times without a gatekeeper, watch.py for test runs. It holds no secret
+and guards nothing: who avoids it still stands before the namespace and the proxy.
 """
 
 import _signal  # type: ignore[import-not-found]
@@ -269,6 +269,8 @@ def _without_gatekeeper(
 ) -> int:
     beside = (own.rsplit(b"/", 1)[0] if b"/" in own else b".") + b"/" + TABLE
     table = _read(beside, 1024 * 1024) or _read(CLIENTS + b"/" + TABLE, 1024 * 1024)
+    from sekisho_offline import gated  # type: ignore[import-not-found]
+
     if gated(table, name, arguments):
         _say(
             b"sekisho: the gatekeeper does not answer, so "
@@ -280,80 +282,3 @@ def _without_gatekeeper(
         )
         return BROKEN
     return _become(called, arguments, tool, environment)
-
-
-def gated(table: bytes, name: bytes, arguments: "list[bytes]") -> bool:
-    """True if the command may not run while nobody decides. A tool the table does not know is."""
-    default, values, patterns, options = _entry(table, name)
-    if default == b"":
-        return True
-    words, given = _words(arguments, values)
-    best, verdict = -1, default == b"-"
-    for mode, pattern in patterns:
-        tokens = pattern.split(b" ")
-        if len(tokens) > best and len(tokens) <= len(words) and all(map(_matches, tokens, words)):
-            best, verdict = len(tokens), mode == b"g"
-    if not words and not given:
-        verdict = (b"g", b"-") in patterns or (verdict and (b"r", b"-") not in patterns)
-    for verb, option in options:
-        if words[:1] == [verb] and _given(option, given):
-            return True
-    return verdict
-
-
-def _entry(
-    table: bytes, name: bytes
-) -> "tuple[bytes, list[bytes], list[tuple[bytes, bytes]], list[tuple[bytes, bytes]]]":
-    default, values = b"", []  # type: tuple[bytes, list[bytes]]
-    patterns, options = [], []  # type: tuple[list[tuple[bytes, bytes]], list[tuple[bytes, bytes]]]
-    mine = False
-    for line in table.split(b"\n"):
-        kind, _, rest = line.partition(b" ")
-        if kind == b"tool":
-            tool, _, mode = rest.partition(b" ")
-            mine = tool == name
-            if mine:
-                default = mode
-        elif mine and kind == b"v":
-            values.append(rest)
-        elif mine and kind in (b"g", b"r"):
-            patterns.append((kind, rest))
-        elif mine and kind == b"o":
-            verb, _, option = rest.partition(b" ")
-            options.append((verb, option))
-    patterns.sort(key=lambda entry: (-len(entry[1].split(b" ")), b"*" in entry[1], entry[0]))
-    return default, values, patterns, options
-
-
-def _words(arguments: "list[bytes]", values: "list[bytes]") -> "tuple[list[bytes], list[bytes]]":
-    words, given = [], []  # type: tuple[list[bytes], list[bytes]]
-    skip = False
-    for position, word in enumerate(arguments):
-        if skip:
-            skip = False
-        elif word == b"--":
-            words += arguments[position + 1 :]
-            break
-        elif word.startswith(b"-") and len(word) > 1:
-            given.append(word)
-            skip = word in values
-        else:
-            words.append(word)
-    return words, given
-
-
-def _matches(token: bytes, word: bytes) -> bool:
-    if b"*" not in token:
-        return token == word
-    before, _, after = token.partition(b"*")
-    return len(word) >= len(before) + len(after) and word.startswith(before) and word.endswith(after)
-
-
-def _given(option: bytes, given: "list[bytes]") -> bool:
-    for word in given:
-        name = word.split(b"=", 1)[0]
-        if name == option or (len(name) > 3 and name.startswith(b"--") and option.startswith(name)):
-            return True
-        if len(option) == 2 and not word.startswith(b"--") and option[1:] in word:
-            return True
-    return False

@@ -74,8 +74,11 @@ def install(folder: Path, tools: Iterable[str] = TOOLS, *, client: Path | None =
 def _python_client(folder: Path, program: bytes) -> None:
     """The modules and their bytecode, by the interpreter that will run it; without that they still run."""
     folder.mkdir(mode=0o755)
-    watch = client_source().with_name("watch.py").read_bytes()
-    modules = {"sekisho_client.py": program, "sekisho_watch.py": watch}
+    beside = {
+        name: client_source().with_name(source).read_bytes()
+        for name, source in (("sekisho_offline.py", "offline_client.py"), ("sekisho_watch.py", "watch.py"))
+    }
+    modules = {"sekisho_client.py": program, **beside}
     for name, content in modules.items():
         (folder / name).write_bytes(content)
         (folder / name).chmod(0o444)

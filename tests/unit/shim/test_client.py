@@ -401,7 +401,9 @@ def imports_of(path: Path) -> set[str]:
 
 def test_the_python_client_keeps_to_python_3_9() -> None:
     client = imports_of(client_source()) | imports_of(client_source().with_name("stub.py"))
-    assert client == {"sys", "posix", "_signal", "_socket", "sekisho_client", "sekisho_watch"}
+    ours = {"sekisho_client", "sekisho_offline", "sekisho_watch"}
+    assert client == {"sys", "posix", "_signal", "_socket", *ours}
+    assert imports_of(client_source().with_name("offline_client.py")) == set()
     # Loaded for test runs alone, where some milliseconds do not count.
     assert imports_of(client_source().with_name("watch.py")) == {"contextlib", "os", "select", "signal"}
     assert client_source().with_name("stub.py").read_text().startswith("#!/usr/bin/python3 -ISE\n")

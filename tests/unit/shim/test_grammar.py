@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 
 from sekisho.core.action import Effect
-from shim.client import gated
 from shim.context import Context
 from shim.grammar import table, tool, tools, variables, wrappers
 from shim.handlers import handler
 from shim.install import TOOLS, install
 from shim.observe import observe
 from shim.offline import table as offline_table
+from shim.offline_client import gated
 from shim.options import parse, spec
 
 CONTEXT = Context(cwd="/w")
