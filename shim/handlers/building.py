@@ -18,6 +18,10 @@ _MAKE = spec(
     ),
     abbreviate=True,
 )
+_PRINTS = (
+    "-n", "--dry-run", "--just-print", "--recon", "-q", "--question", "-p", "--version", "-v", "--help",
+    "-h",
+)  # fmt: skip
 _COMPARED_A_STEP = 16  # targets with what text on the command line makes
 
 
@@ -25,24 +29,8 @@ def make(call: Call) -> str | None:
     parsed = parse(call.arguments, _MAKE)
     for text in parsed.all("--eval", "-E"):
         _recipe(call, text)
-    for word in call.arguments:
-        if match := re.match(r"(SHELL|MAKE|\.SHELLFLAGS)\s*:?=(.*)", word):
-            call.unknown(match[1], "another program runs the recipes", code="environment")
-        elif re.match(r"\w+\s*(!=|:?:?=.*\$\(shell)", word):
-            call.unknown(word, "a variable runs a command", code="dynamic-command")
-    if parsed.has(
-        "-n",
-        "--dry-run",
-        "--just-print",
-        "--recon",
-        "-q",
-        "--question",
-        "-p",
-        "--version",
-        "-v",
-        "--help",
-        "-h",
-    ):
+    _variables(call)
+    if parsed.has(*_PRINTS):
         call.does(Effect.READ, "make", "prints only")
         return HOLE
     targets = [word for word in parsed.words if "=" not in word] or ["all"]
@@ -51,12 +39,24 @@ def make(call: Call) -> str | None:
     targets = [one for one in targets if not any(one in names for names in made)]
     if parsed.wild:
         targets.append(HOLE)
-    for path in parsed.all("-f", "--file", "--makefile"):
+    _files(call, parsed.all("-f", "--file", "--makefile"))
+    judge_targets(call, "make", targets)
+    return HOLE
+
+
+def _variables(call: Call) -> None:
+    for word in call.arguments:
+        if match := re.match(r"(SHELL|MAKE|\.SHELLFLAGS)\s*:?=(.*)", word):
+            call.unknown(match[1], "another program runs the recipes", code="environment")
+        elif re.match(r"\w+\s*(!=|:?:?=.*\$\(shell)", word):
+            call.unknown(word, "a variable runs a command", code="dynamic-command")
+
+
+def _files(call: Call, paths: list[str]) -> None:
+    for path in paths:
         name = path.rsplit("/", 1)[-1]
         if not re.fullmatch(r"(?i)(gnu)?makefile.*|.*\.(mk|mak|make)", name) or path.startswith("/"):
             call.unknown(path, "another file holds the recipes", code="script-body")
-    judge_targets(call, "make", targets)
-    return HOLE
 
 
 def _recipe(call: Call, text: str) -> None:
@@ -102,6 +102,17 @@ _MAVEN = spec(
     "--toolchains -rf --resume-from -b --builder",
     words=True,
 )
+_PHASES = frozenset((
+    "validate", "initialize", "generate-sources", "process-sources", "generate-resources",
+    "process-resources", "compile", "process-classes", "generate-test-sources", "test-compile",
+    "process-test-classes", "test", "prepare-package", "package", "pre-integration-test",
+    "integration-test", "post-integration-test", "verify", "install", "clean", "site",
+))  # fmt: skip
+_LOCAL_PLUGINS = frozenset((
+    "dependency", "help", "versions", "spotless", "checkstyle", "surefire", "failsafe", "compiler",
+    "archetype", "jacoco", "wrapper", "enforcer",
+))  # fmt: skip
+_PUBLISHING = (":deploy", ":perform", ":upload", ":release", ":publish", ":push", ":deploy-file")
 
 
 def maven(call: Call) -> str | None:
@@ -109,51 +120,11 @@ def maven(call: Call) -> str | None:
     if parsed.has("--version", "-v", "--help", "-h", "-version"):
         call.does(Effect.READ, call.name, "prints help")
         return HOLE
-    phases = frozenset(
-        [
-            "validate",
-            "initialize",
-            "generate-sources",
-            "process-sources",
-            "generate-resources",
-            "process-resources",
-            "compile",
-            "process-classes",
-            "generate-test-sources",
-            "test-compile",
-            "process-test-classes",
-            "test",
-            "prepare-package",
-            "package",
-            "pre-integration-test",
-            "integration-test",
-            "post-integration-test",
-            "verify",
-            "install",
-            "clean",
-            "site",
-        ]
-    )
     for goal in parsed.words:
         plugin = goal.split(":", 1)[0]
-        if goal in phases or plugin in (
-            "dependency",
-            "help",
-            "versions",
-            "spotless",
-            "checkstyle",
-            "surefire",
-            "failsafe",
-            "compiler",
-            "archetype",
-            "jacoco",
-            "wrapper",
-            "enforcer",
-        ):
+        if goal in _PHASES or plugin in _LOCAL_PLUGINS:
             call.does(Effect.LOCAL, goal, "builds or tests")
-        elif goal in ("deploy", "site-deploy") or goal.endswith(
-            (":deploy", ":perform", ":upload", ":release", ":publish", ":push", ":deploy-file")
-        ):
+        elif goal in ("deploy", "site-deploy") or goal.endswith(_PUBLISHING):
             call.does(Effect.EXTERNAL, goal, "publishes", code="publishes")
         elif plugin in ("spring-boot", "quarkus", "exec", "jetty"):
             call.does(Effect.LOCAL, goal, "runs the project's own program")

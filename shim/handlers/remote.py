@@ -78,40 +78,35 @@ _SOCAT_END = re.compile(
 )
 
 
+_LOCAL_ENDS = ("-", "stdio", "stdin", "stdout", "pty", "fd", "open", "file", "create", "pipe")
+
+
 def socat(call: Call) -> str | None:
-    parsed = parse(call.arguments, spec("-b -t -T -lf -L -W"))
-    for word in parsed.words:
-        kind = word.split(":", 1)[0].lower()
-        if kind in ("exec", "system", "shell"):
-            call.shell(word.split(":", 1)[1].split(",")[0], stdin=HOLE, name="socat")
-        elif match := _SOCAT_END.match(word):
-            host = match[2].rsplit(":", 1)[0]
-            local = is_loopback_host(host)
-            effect = Effect.LOCAL if local else Effect.EXTERNAL
-            reason = "talks to this machine" if local else "sends bytes to another machine"
-            call.does(effect, match[2], reason, code="" if local else "no-wire")
-        elif "listen" in kind or kind in (
-            "-",
-            "stdio",
-            "stdin",
-            "stdout",
-            "pty",
-            "fd",
-            "open",
-            "file",
-            "create",
-            "pipe",
-        ):
-            call.does(Effect.LOCAL, word, "a local end")
-            if kind in ("open", "create"):
-                call.writes(word.split(":", 1)[1].split(",")[0])
-        elif kind.startswith(("unix", "abstract", "gopen")) or word.startswith("/"):
-            docker = "docker.sock" in word
-            effect = Effect.EXTERNAL if docker else Effect.LOCAL
-            call.does(effect, word, "talks to a local socket")
-        else:
-            call.unknown(word, "where it connects cannot be told")
+    for word in parse(call.arguments, spec("-b -t -T -lf -L -W")).words:
+        _socat_end(call, word)
     return HOLE
+
+
+def _socat_end(call: Call, word: str) -> None:
+    kind = word.split(":", 1)[0].lower()
+    if kind in ("exec", "system", "shell"):
+        call.shell(word.split(":", 1)[1].split(",")[0], stdin=HOLE, name="socat")
+    elif match := _SOCAT_END.match(word):
+        host = match[2].rsplit(":", 1)[0]
+        local = is_loopback_host(host)
+        effect = Effect.LOCAL if local else Effect.EXTERNAL
+        reason = "talks to this machine" if local else "sends bytes to another machine"
+        call.does(effect, match[2], reason, code="" if local else "no-wire")
+    elif "listen" in kind or kind in _LOCAL_ENDS:
+        call.does(Effect.LOCAL, word, "a local end")
+        if kind in ("open", "create"):
+            call.writes(word.split(":", 1)[1].split(",")[0])
+    elif kind.startswith(("unix", "abstract", "gopen")) or word.startswith("/"):
+        docker = "docker.sock" in word
+        effect = Effect.EXTERNAL if docker else Effect.LOCAL
+        call.does(effect, word, "talks to a local socket")
+    else:
+        call.unknown(word, "where it connects cannot be told")
 
 
 def tls_client(call: Call) -> str | None:

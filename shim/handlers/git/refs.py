@@ -7,32 +7,31 @@ from shim.call import Call
 from shim.handlers.git.answer import says
 from shim.options import Parsed, parse, spec
 
+_BRANCH = spec(
+    "-u --set-upstream-to --sort --format --points-at --track-from",
+    optional="--contains --no-contains --merged --no-merged --abbrev --column --color",
+    flags=(
+        "--delete --force --move --copy --list --all --remotes --verbose --show-current "
+        "--edit-description --unset-upstream --track --no-track --create-reflog --quiet "
+        "--ignore-case"
+    ),
+    abbreviate=True,
+)
+
 
 def branch(call: Call, rest: list[str]) -> None:
-    parsed = parse(
-        rest,
-        spec(
-            "-u --set-upstream-to --sort --format --points-at --track-from",
-            optional="--contains --no-contains --merged --no-merged --abbrev --column --color",
-            flags=(
-                "--delete --force --move --copy --list --all --remotes --verbose --show-current "
-                "--edit-description --unset-upstream --track --no-track --create-reflog --quiet "
-                "--ignore-case"
-            ),
-            abbreviate=True,
-        ),
-    )
+    parsed = parse(rest, _BRANCH)
     forced = parsed.has("-f", "--force")
     deleting, moving = parsed.has("-d", "--delete"), parsed.has("-m", "--move", "-c", "--copy")
     if parsed.has("-D") or (deleting and forced):
         says(call, Effect.DESTRUCTIVE, "deletes a branch, merged or not", code="deletes-branch")
+    elif parsed.has("-M", "-C") or (moving and forced):
+        twice = len(parsed.words) > 1
+        says(call, Effect.DESTRUCTIVE if twice else Effect.LOCAL, "renames a branch, over another if need be")
     elif (
         deleting or moving or parsed.has("-u", "--set-upstream-to", "--unset-upstream", "--edit-description")
     ):
         says(call, Effect.LOCAL, "renames or removes a merged branch")
-    elif parsed.has("-M", "-C"):
-        twice = len(parsed.words) > 1
-        says(call, Effect.DESTRUCTIVE if twice else Effect.LOCAL, "renames a branch, over another if need be")
     elif forced:
         says(call, Effect.DESTRUCTIVE, "moves a branch, dropping its commits")
     elif parsed.words and not _listing(parsed):
@@ -93,36 +92,26 @@ def tag(call: Call, rest: list[str]) -> None:
         says(call, Effect.LOCAL, "makes a tag")
 
 
+_READING = (
+    "--get", "--get-all", "--get-regexp", "--get-urlmatch", "-l", "--list", "--get-color",
+    "--get-colorbool",
+)  # fmt: skip
+_WRITING = (
+    "--unset", "--unset-all", "--remove-section", "--rename-section", "-e", "--edit", "--add",
+    "--replace-all",
+)  # fmt: skip
+
+
 def config(call: Call, rest: list[str]) -> None:
     """One word reads, two write; settings of this session count for what follows in it."""
     parsed = parse(rest, spec("-f --file --blob --type --default --comment --value --url"))
     words = parsed.words
-    modes = (
-        "--get",
-        "--get-all",
-        "--get-regexp",
-        "--get-urlmatch",
-        "-l",
-        "--list",
-        "--get-color",
-        "--get-colorbool",
-    )
-    if words[:1] in (["get"], ["list"]) or parsed.has(*modes):
+    if words[:1] in (["get"], ["list"]) or parsed.has(*_READING):
         says(call, Effect.READ, "reads settings")
         return
-    removes = (
-        "--unset",
-        "--unset-all",
-        "--remove-section",
-        "--rename-section",
-        "-e",
-        "--edit",
-        "--add",
-        "--replace-all",
-    )
     if words[:1] in (["set"], ["unset"], ["edit"], ["rename-section"], ["remove-section"]):
         words = words[1:]
-    elif len(words) < 2 and not parsed.has(*removes):
+    elif len(words) < 2 and not parsed.has(*_WRITING):
         says(call, Effect.READ, "reads settings")
         return
     says(call, Effect.LOCAL, "changes settings")

@@ -35,27 +35,28 @@ def httpie(call: Call) -> str | None:
     if parsed.has("--offline"):
         call.does(Effect.READ, words[-1], "prints the request only")
         return HOLE
-    method = None
-    if re.fullmatch(r"[A-Za-z]+", words[0]) and len(words) > 1 and words[0].lower() != "localhost":
-        method, words = words[0].upper(), words[1:]
-    elif HOLE in words[0] and len(words) > 1:
-        method, words = HOLE, words[1:]
-    url, items = words[0], words[1:]
+    method, url, items = _named(words)
     if method is None:
         data = any(_posts(item) for item in items) or parsed.has("--raw") or WILD in items
         reads_input = not parsed.has("--ignore-stdin", "-I")  # an agent's shell has no terminal
         method = "POST" if data or reads_input else "GET"
-    url = (
-        re.sub(r"^:(?=\d|/|$)", "localhost:", url).rstrip(":")
-        if url.startswith(":") and url[:2] != "::"
-        else url
-    )
+    if url.startswith(":") and url[:2] != "::":
+        url = re.sub(r"^:(?=\d|/|$)", "localhost:", url).rstrip(":")
     request(call, method, url)
     for path in parsed.all("-o", "--output"):
         call.writes(path)
     if parsed.has("--download", "-d") and not parsed.has("-o", "--output"):
         call.writes(re.split(r"[?#]", url)[0].rsplit("/", 1)[-1] or "index.html", append=True)
     return HOLE
+
+
+def _named(words: list[str]) -> tuple[str | None, str, list[str]]:
+    """The method, if one is named, the address, and what is sent to it."""
+    if re.fullmatch(r"[A-Za-z]+", words[0]) and len(words) > 1 and words[0].lower() != "localhost":
+        return words[0].upper(), words[1], words[2:]
+    if HOLE in words[0] and len(words) > 1:
+        return HOLE, words[1], words[2:]
+    return None, words[0], words[1:]
 
 
 def _posts(item: str) -> bool:

@@ -89,6 +89,12 @@ def curl(call: Call) -> str | None:
     return HOLE
 
 
+_WRITTEN = (
+    "-c", "--cookie-jar", "-D", "--dump-header", "--trace", "--trace-ascii", "--libcurl", "--stderr",
+    "--etag-save", "--hsts", "--alt-svc",
+)  # fmt: skip
+
+
 def _curl_part(call: Call, parsed: Parsed) -> None:
     if parsed.wild:
         call.unknown("curl", "its arguments cannot be told", code="dynamic-command")
@@ -106,19 +112,7 @@ def _curl_part(call: Call, parsed: Parsed) -> None:
     for position, url in enumerate(urls):
         _curl_url(call, parsed, url)
         _curl_output(call, parsed, url, outputs[min(position, len(outputs) - 1)] if outputs else None)
-    for path in parsed.all(
-        "-c",
-        "--cookie-jar",
-        "-D",
-        "--dump-header",
-        "--trace",
-        "--trace-ascii",
-        "--libcurl",
-        "--stderr",
-        "--etag-save",
-        "--hsts",
-        "--alt-svc",
-    ):
+    for path in parsed.all(*_WRITTEN):
         call.writes(path)
     if not urls and not parsed.has("-K", "--config"):
         call.does(Effect.READ, "curl", "names no address")
