@@ -45,15 +45,16 @@ KIND = {name: kind for kind, names in ABSENT.items() for name in names}
 MULTI_CALL = frozenset({"busybox", "toybox", "coreutils", "uutils", "systemctl"})
 ONLY_DIR = "/run/sekisho/only"
 
+# In the form of every refusal, see sekisho.core.refusal.
 _STUB = """#!/bin/sh
-echo 'sekisho: {name} ({kind}) is absent in this sandbox.' >&2
-echo 'sekisho: {first}' >&2
-echo 'sekisho: {second}' >&2
+echo 'sekisho: denied (absent-tool): {name} ({kind}) is absent in this sandbox' >&2
+echo '  why: {why}' >&2
+echo '  next: {instead}' >&2
 exit 77
 """
 _ASK = (
+    'its kind is left out; the person can allow it: sandbox.tools.keep = ["{name}"] in sekisho.toml',
     "if the work needs it, ask ahead with evidence: sekisho-request --help",
-    'the person can allow it: sandbox.tools.keep = ["{name}"] in sekisho.toml',
 )
 # Kept, these would be there and reach nothing: whoever follows that advice has lost an hour.
 _NO_WIRE = (
@@ -64,8 +65,8 @@ _NO_WIRE = (
 
 def stub(name: str, kind: str) -> str:
     """The script that stands where an absent tool is called: what to do instead, and status 77."""
-    first, second = _NO_WIRE if kind == "ssh" else _ASK
-    return _STUB.format(name=name, kind=kind, first=first, second=second.format(name=name))
+    why, instead = _NO_WIRE if kind == "ssh" else _ASK
+    return _STUB.format(name=name, kind=kind, why=why.format(name=name), instead=instead)
 
 
 class View(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,7 +9,7 @@ from sekisho.cli import completing
 from sekisho.cli.approving import approve
 from sekisho.cli.deciding import NAMED, approver, named, only, or_trouble
 from sekisho.cli.errors import USAGE, Trouble
-from sekisho.cli.holds import OVER, left_to_an_ended_session, show_diff, show_hold, summary
+from sekisho.cli.holds import OVER, left_to_an_ended_session, next_steps, show_diff, show_hold, summary
 from sekisho.cli.opening import opened
 from sekisho.cli.options import Json
 from sekisho.cli.show import nothing, print_json, table
@@ -114,7 +114,7 @@ def revoke(hold_id: RevokedId) -> None:
     """Take back an approval that has not been used."""
     with opened() as store:
         hold = named(store, hold_id)
-        with or_trouble(f"{hold.id} was not revoked"):
+        with or_trouble(f"{hold.id} was not revoked", instead="; ".join(next_steps(hold))):
             store.ledger.revoke(hold.id, approver())
         print(f"{hold.id} is void: it is not sent; asked for again, it is held anew")
 
@@ -137,7 +137,7 @@ def settle(
     with opened() as store:
         hold = named(store, hold_id)
         if hold.state is not State.UNKNOWN:
-            raise Trouble(f"{hold.id} is {hold.state}, not unknown")
+            raise Trouble(f"{hold.id} is {hold.state}, not unknown", instead="; ".join(next_steps(hold)))
         with or_trouble(f"{hold.id} was not settled"):
             store.ledger.settle(hold.id, State(outcome), approver())
         print(f"{hold.id} is settled as {outcome}")

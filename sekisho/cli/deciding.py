@@ -32,12 +32,12 @@ def only(store: Store) -> Hold:
 
 
 @contextmanager
-def or_trouble(what: str) -> Iterator[None]:
+def or_trouble(what: str, instead: str = "") -> Iterator[None]:
     """Tells a person why the ledger would not do it: somebody else may have been quicker."""
     try:
         yield
     except (LedgerError, IllegalTransition) as error:
-        raise Trouble(what, why=str(error)) from error
+        raise Trouble(what, why=str(error), instead=instead) from error
 
 
 def approver() -> str:

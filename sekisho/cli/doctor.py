@@ -148,9 +148,13 @@ def _runtime() -> str:
 
 def _policy() -> str:
     from sekisho.session.settings import person_layer, project_layer
+    from sekisho.store.store import Store
 
     person, project = person_layer(), project_layer(Path.cwd())
-    return ", ".join(str(layer.path) for layer in (person, project) if layer) or "built in alone"
+    found = ", ".join(str(layer.path) for layer in (person, project) if layer) or "built in alone"
+    with Store() as store:
+        trusted = project is None or store.trust.is_trusted(project.path, project.digest)
+    return found if trusted else f"{found} (not trusted as it stands: `sekisho policy trust`)"
 
 
 LOOKS: tuple[tuple[str, Callable[[], str], str], ...] = (

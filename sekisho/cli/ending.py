@@ -11,7 +11,7 @@ from sekisho.cli.results import beside
 from sekisho.core.display import one_line
 from sekisho.core.lifecycle import State
 from sekisho.session.launch import Ended
-from sekisho.store.handoff import DecidedHold
+from sekisho.store.handoff import DecidedHold, DeniedAct
 
 ORDINARY = "the command ended"
 MOST_ROWS = 10  # of one kind on a terminal; the handoff has all
@@ -52,7 +52,9 @@ def lines(ended: Ended) -> list[str]:
     if handoff.held:
         said.append("  decide: sekisho approvals show ID")
     said += _cut([f"  sent: {_sent(hold)}" for hold in handoff.decided if hold.state == State.DONE])
-    said += [f"  denied: {one_line(act.operation)} {one_line(act.target)}" for act in handoff.denied[:5]]
+    said += _cut(
+        [f"  denied{_coded(act)}: {one_line(act.operation)} {one_line(act.target)}" for act in handoff.denied]
+    )
     said += [f"  gate broken: {one_line(note)}" for note in handoff.gate_broken[:5]]
     said += _cut([f"  {one_line(row)}" for row in handoff.takeover])
     said += _cut([f"  made a repository in the tree: {one_line(path)}" for path in handoff.repositories])
@@ -67,6 +69,10 @@ def lines(ended: Ended) -> list[str]:
         taken = counted(len(handoff.checkpoints), "checkpoint")
         said.append(f"  bring back: sekisho sessions restore {handoff.session} ({taken})")
     return [*said, f"  handoff: {ended.folder / 'handoff.md'}"]
+
+
+def _coded(act: DeniedAct) -> str:
+    return f" ({one_line(act.code)})" if act.code else ""
 
 
 def _sent(hold: DecidedHold) -> str:

@@ -58,7 +58,11 @@ def explain(
     """
     chosen = [bool(command), shell is not None, http is not None, jsonl]
     if sum(chosen) != 1:
-        raise Trouble("give one of CMD, --shell, --http and --jsonl", status=USAGE)
+        raise Trouble(
+            "give one of CMD, --shell, --http and --jsonl",
+            instead="`sekisho explain --help` has examples",
+            status=USAGE,
+        )
     judged_by = judging(policy)
     if jsonl:
         _answer_lines(sys.stdin, judged_by, context)

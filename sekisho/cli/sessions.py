@@ -21,7 +21,7 @@ from sekisho.cli.taking import apply, diff
 from sekisho.core.display import one_line
 from sekisho.core.lifecycle import State
 from sekisho.core.units import duration, render_duration
-from sekisho.store.records import Record
+from sekisho.store.records import Record, Tally
 from sekisho.store.sessions import SessionFolder, SessionRecord, SessionState
 
 app = typer.Typer(
@@ -120,16 +120,25 @@ def report(session: SessionId) -> None:
     for record in records:
         print(f"{record.time} {record.kind:18} {one_line(_said(record))}")
     for tally in tallies:
-        sizes = f"{tally.sent} bytes sent, {tally.received} received"
-        print(f"read {tally.count} times: {tally.verb} {one_line(tally.host)} ({sizes})")
+        print(_counted(tally))
     if not records and not tallies:
         nothing(f"nothing is on record about {folder.id}")
 
 
+def _counted(tally: Tally) -> str:
+    times = f"{tally.count} time{'' if tally.count == 1 else 's'}"
+    if not tally.host:  # a command: what it sends is counted where it arrives
+        return f"ran {times}: {tally.verb}"
+    sizes = f"{tally.sent} bytes sent, {tally.received} received"
+    return f"read {times}: {tally.verb} {one_line(tally.host)} ({sizes})"
+
+
 def _said(record: Record) -> str:
-    """A record in a line: its subject, for a test run with what came of it."""
+    """A record in a line: its subject, of a refusal the code, of a test run what came of it."""
     from sekisho.session import testruns
 
+    if code := record.data.get("code"):
+        return f"{record.subject} ({code})"
     runs = testruns.read([record]) if record.kind == testruns.KIND else []
     return testruns.sentence(testruns.seen(runs[0], ())) if runs else record.subject
 

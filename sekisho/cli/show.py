@@ -8,6 +8,8 @@ from typing import Any
 
 from sekisho.core.display import one_line, visible
 
+WIDEST = 90  # characters of a cell
+
 
 def is_terminal() -> bool:
     """Whether a person reads along: standard output is a terminal."""
@@ -26,10 +28,15 @@ def nothing(text: str) -> None:
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Aligned columns; no colour, no boxes, so that it can be read by eyes and by `awk` alike."""
-    cells = [[one_line(str(cell), 90) for cell in row] for row in rows]
+    cells = [[_cell(str(cell)) for cell in row] for row in rows]
     widths = [max(len(row[n]) for row in [list(headings), *cells]) for n in range(len(headings))]
     for row in [list(headings), *cells]:
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def _cell(text: str) -> str:
+    plain = one_line(text)
+    return plain if len(plain) <= WIDEST else f"{plain[: WIDEST - 1]}…"
 
 
 def when(seconds: float | None) -> str:

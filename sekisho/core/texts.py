@@ -101,7 +101,10 @@ TEXTS: dict[str, Text] = {
     "no-wire": Text(
         "its protocol cannot be inspected", "use https, which is inspected, or leave it to a person"
     ),
-    "absent-tool": Text("the tool is not part of this sandbox", _ASK),
+    "absent-tool": Text(
+        "the tool is not part of this sandbox",
+        "if the work needs it, ask ahead with evidence (`sekisho-request --help`), and go on with other work",
+    ),
     "rate-exceeded": Text(
         "it was called more often than the rule allows", "wait for the next interval, or ask for less"
     ),

@@ -210,6 +210,7 @@ def _denied(records: list[Record]) -> tuple[DeniedAct, ...]:
             why=data["reason"],
             instead=data.get("instead", ""),
             count=counted[subject],
+            code=data.get("code", ""),
         )
         for subject, data in first.items()
     )

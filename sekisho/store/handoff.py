@@ -35,13 +35,14 @@ class HeldAct(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DeniedAct(msgspec.Struct, frozen=True, kw_only=True):
-    """An act that was refused: why, and what is the way instead."""
+    """An act that was refused: why, and what is the way instead. `code` is that of the refusal."""
 
     operation: str
     target: str
     why: str
     instead: str = ""
     count: int = 1
+    code: str = ""
 
 
 class DirectAttempt(msgspec.Struct, frozen=True, kw_only=True):

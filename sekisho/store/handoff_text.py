@@ -134,7 +134,8 @@ def _test(run: TestRun) -> str:
 def _denied(handoff: Handoff) -> Iterable[str]:
     for act in handoff.denied:
         instead = f"; instead: {span(act.instead)}" if act.instead else ""
-        yield f"{span(act.operation)} {span(act.target)}{_times(act.count)}: {span(act.why)}{instead}"
+        code = f" ({span(act.code)})" if act.code else ""
+        yield f"{span(act.operation)} {span(act.target)}{_times(act.count)}{code}: {span(act.why)}{instead}"
 
 
 def _attempts(handoff: Handoff) -> Iterable[str]:

@@ -197,3 +197,9 @@ def test_why_a_hold_is_void_is_shown(call: Calling) -> None:
 
 def test_taking_an_approval_back_says_what_that_means(call: Calling) -> None:
     assert "it is not sent; asked for again" in call("approvals", "revoke", _ended(State.APPROVED).id).out
+
+
+def test_what_cannot_be_done_with_a_hold_names_what_can(call: Calling) -> None:
+    hold = _hold()
+    for words in (("settle", hold.id, "done"), ("revoke", hold.id)):
+        assert f"next: sekisho approvals approve {hold.id}" in call("approvals", *words).err

@@ -12,6 +12,8 @@ from netpolicy.proxy.trust import TrustFiles
 from sandbox.check import Check
 from sekisho.cli import doctor
 from sekisho.cli.clients import CLIENTS, checks
+from sekisho.session.settings import read_layer
+from sekisho.store.store import Store
 from tests.support.needs import needs
 from tests.support.upstream import Sekisho
 
@@ -155,3 +157,15 @@ def test_an_engine_is_needed_where_it_is_chosen(
 
 def test_every_look_says_what_to_do() -> None:
     assert all(instead for _, _, instead in doctor.LOOKS)
+
+
+def test_a_policy_that_is_not_trusted_is_said_to_be_so(
+    sekisho_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sekisho.toml").write_text("version = 1\n")
+    monkeypatch.chdir(tmp_path)
+    assert "not trusted as it stands: `sekisho policy trust`" in doctor._policy()
+    with Store() as store:
+        layer = read_layer(tmp_path / "sekisho.toml")
+        store.trust.trust(layer.path, layer.digest, "me")
+    assert doctor._policy() == str(tmp_path / "sekisho.toml")

@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from sekisho.store.processes import Process
+from sekisho.store.records import draft
 from sekisho.store.sessions import SessionRecord, SessionState
 from sekisho.store.store import Store
+from sekisho.store.writer import JournalWriter
 from tests.support.git import git_output, run_git
 from tests.support.needs import needs
 from tests.unit.cli.calling import Calling
@@ -127,3 +129,19 @@ def test_the_list_counts_what_waits_and_times_are_those_of_approvals(call: Calli
     assert (record["held"], record["ended"]) == (1, "2023-11-14T22:14:20Z")
     head, row = (line.split() for line in call("sessions", "list").out.splitlines())
     assert row[head.index("HELD") + 1] == "1"  # STARTED is two words
+
+
+def test_a_report_tells_reads_from_commands_and_names_the_code_of_a_refusal(
+    call: Calling, project: Path
+) -> None:
+    with Store() as store:
+        data = {"code": "private-address", "reason": "it is so"}
+        store.journal.append(draft(session=ID, kind="act.denied", subject="http.get http://x/", data=data))
+        writer = JournalWriter(store.journal)
+        for host, verb in (("", "command.read"), ("x.test", "http.get"), ("x.test", "http.get")):
+            writer.read(session=ID, host=host, verb=verb, subject="s")
+        writer.close()
+    said = call("sessions", "report", ID).out
+    assert "http.get http://x/ (private-address)" in said
+    assert "ran 1 time: command.read\n" in said
+    assert "read 2 times: http.get x.test (" in said

@@ -50,3 +50,8 @@ def test_trouble_without_a_way_on_says_only_what(capsys: pytest.CaptureFixture[s
 @pytest.mark.parametrize("seconds", [None, 0.0])
 def test_times_for_scripts_are_utc(seconds: float | None) -> None:
     assert show.iso(seconds) == (None if seconds is None else "1970-01-01T00:00:00Z")
+
+
+def test_a_long_cell_is_cut_in_the_same_line(capsys: pytest.CaptureFixture[str]) -> None:
+    show.table(("A",), [("x" * 500,)])
+    assert capsys.readouterr().out.splitlines()[1] == "x" * (show.WIDEST - 1) + "…"

@@ -57,8 +57,12 @@ def test_stub_says_how_to_ask_and_ends_with_denied(tmp_path: Path) -> None:
     script.write_bytes(stub.content)
     done = subprocess.run([script], capture_output=True, text=True, check=False)
     assert (done.returncode, stub.mode) == (77, 0o755)
-    assert "terraform (deploy) is absent" in done.stderr
-    assert "sekisho-request" in done.stderr
+    what, why, instead = done.stderr.splitlines()
+    assert what == "sekisho: denied (absent-tool): terraform (deploy) is absent in this sandbox"
+    assert why.startswith("  why: ")
+    assert 'sandbox.tools.keep = ["terraform"]' in why
+    assert instead.startswith("  next: ")
+    assert "sekisho-request" in instead
 
 
 def test_only_listed_tools_are_on_the_path(tmp_path: Path) -> None:
