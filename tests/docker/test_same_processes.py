@@ -15,6 +15,7 @@ from tests.docker import lab
 from tests.e2e.world import wait_for
 from tests.escape import test_enclosure_processes as processes
 from tests.escape.test_enclosure_processes import (
+    test_a_command_whose_launcher_died_before_the_release_never_runs,
     test_nothing_is_left_when,
     test_nothing_is_left_when_bubblewrap_is_killed,
     test_nothing_is_left_when_the_launcher_gets,
@@ -56,6 +57,7 @@ def as_user() -> Callable[..., Any]:
 
 
 __all__ = [
+    "test_a_command_whose_launcher_died_before_the_release_never_runs",
     "test_nothing_is_left_when",
     "test_nothing_is_left_when_bubblewrap_is_killed",
     "test_nothing_is_left_when_the_launcher_gets",

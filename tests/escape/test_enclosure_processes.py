@@ -133,9 +133,11 @@ def test_a_command_whose_launcher_died_before_the_release_never_runs(tmp_path: P
         "from sandbox.spec import MountKind\n"
         f"where, command = {str(tmp_path)!r}, ('sh', '-c', 'touch x', {mark!r})\n"
         "running = start(enclosure(*command, mounts=[bind(MountKind.RW, where)], workdir=where))\n"
-        "running.set_up(); time.sleep(1); os.kill(os.getpid(), 9)"
+        "running.set_up(); time.sleep(1); print(running.poll(), flush=True); os.kill(os.getpid(), 9)"
     )
-    subprocess.run([sys.executable, "-c", source], cwd=ROOT, capture_output=True, timeout=20, check=False)
+    tmp_path.chmod(0o777)
+    done = subprocess.run([sys.executable, "-c", source], cwd=ROOT, capture_output=True, timeout=20)
+    assert done.stdout == b"None\n"  # it waited
     assert gone(mark)
     assert list(tmp_path.iterdir()) == []
 
