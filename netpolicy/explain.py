@@ -8,7 +8,7 @@ Row fields: `method`, `url`, `headers` (object) or `headers_list` (pairs), `body
 import base64
 import binascii
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -17,6 +17,9 @@ from netpolicy.observe import observe
 from netpolicy.request import Request
 from netpolicy.world import World
 from sekisho.core.action import Action, Effect
+
+if TYPE_CHECKING:
+    from mitmproxy import http
 
 PLANTED = "SEKISHO-CANARY-7f3a9c51e2d84b06"
 PUBLIC = "93.184.216.34"
@@ -109,31 +112,7 @@ def _described(row: Mapping[str, Any]) -> Request:
 
 
 def _raw(data: bytes, row: Mapping[str, Any]) -> Request:
-    """Reads bytes with the proxy's own HTTP/1 reader. Raises ReaderRefused."""
-    from h11 import Data
-    from h11._receivebuffer import ReceiveBuffer
-    from mitmproxy.net.http import http1, validate
-    from mitmproxy.proxy.layers.http._http1 import make_body_reader
-
-    buffer = ReceiveBuffer()
-    buffer += data
-    try:
-        lines = buffer.maybe_extract_lines()
-        if not lines:
-            raise ReaderRefused("no whole request head")
-        head = http1.read_request_head([bytes(line) for line in lines])
-        validate.validate_headers(head)
-        reader = make_body_reader(http1.expected_http_body_size(head))
-        body = b""
-        while isinstance(event := reader(buffer), Data):
-            body += bytes(event.data)
-        if event is None:
-            raise ReaderRefused("the body is cut off, so it is never whole")
-    except ReaderRefused:
-        raise
-    except Exception as error:
-        # Whatever the reader raises, the proxy answers 400 or drops the connection.
-        raise ReaderRefused(f"the reader refuses it: {error}") from None
+    head, body = _read(data)
     described = _described({**row, "headers": {"host": "x"}, "headers_list": None, "body": None})
     return msgspec.structs.replace(
         described,
@@ -150,6 +129,37 @@ def _raw(data: bytes, row: Mapping[str, Any]) -> Request:
         authority=head.data.authority.decode("latin-1") or None,
         http_version=head.http_version.removeprefix("HTTP/"),
     )
+
+
+def _read(data: bytes) -> "tuple[http.Request, bytes]":
+    """Head and body, by the proxy's own HTTP/1 reader. Raises ReaderRefused."""
+    from h11 import Data
+    from h11._receivebuffer import ReceiveBuffer
+    from mitmproxy.net.http import validate
+    from mitmproxy.proxy.layers.http._http1 import make_body_reader
+
+    from netpolicy.proxy.heads import read_head
+
+    buffer = ReceiveBuffer()
+    buffer += data
+    try:
+        lines = buffer.maybe_extract_lines()
+        if not lines:
+            raise ReaderRefused("no whole request head")
+        head, size = read_head(lines)
+        validate.validate_headers(head)
+        reader = make_body_reader(size)
+        body = b""
+        while isinstance(event := reader(buffer), Data):
+            body += bytes(event.data)
+        if event is None:
+            raise ReaderRefused("the body is cut off, so it is never whole")
+    except ReaderRefused:
+        raise
+    except Exception as error:
+        # Whatever the reader raises, the proxy answers 400 or drops the connection.
+        raise ReaderRefused(f"the reader refuses it: {error}") from None
+    return head, body
 
 
 def _resolved(given: Mapping[str, Any], host: str) -> tuple[str, ...]:

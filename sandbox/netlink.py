@@ -65,6 +65,8 @@ _AND, _JEQ, _RET = 0x54, 0x15, 0x06
 _PACKET_TYPE = 0xFFFFF004  # SKF_AD_OFF + SKF_AD_PKTTYPE
 _PACKET_OUTGOING, _TCP, _UDP, _SYN, _SYN_ACK = 4, 6, 17, 0x02, 0x12
 KEPT_BYTES = 128
+Instruction = tuple[int, int, int, int]  # code, jump if true, jump if false, constant
+_KEEP, _DROP = -1, -2  # jumps to the ways out
 
 
 def first_packets_filter(served: tuple[int, ...] = (80, 443)) -> bytes:
@@ -73,8 +75,8 @@ def first_packets_filter(served: tuple[int, ...] = (80, 443)) -> bytes:
     Keeps the headers of TCP SYN and UDP packets to addresses outside 127.0.0.0/8, once each, except
     TCP to the `served` ports: what the proxy carries must not be copied a second time.
     """
-    keep, drop = -1, -2
-    program: list[tuple[int, int, int, int]] = [
+    keep, drop = _KEEP, _DROP
+    program: list[Instruction] = [
         (_LD_W, 0, 0, _PACKET_TYPE),
         (_JEQ, drop, 0, _PACKET_OUTGOING),
         (_LD_B, 0, 0, 16),
@@ -91,7 +93,12 @@ def first_packets_filter(served: tuple[int, ...] = (80, 443)) -> bytes:
         (_RET, 0, 0, KEPT_BYTES),
         (_RET, 0, 0, 0),
     ]
-    ways_out = {keep: len(program) - 2, drop: len(program) - 1}
+    return _assembled(program)
+
+
+def _assembled(program: list[Instruction]) -> bytes:
+    """Jumps as distances; the last two instructions are the ways out."""
+    ways_out = {_KEEP: len(program) - 2, _DROP: len(program) - 1}
 
     def distance(jump: int, position: int) -> int:
         return jump if jump >= 0 else ways_out[jump] - position - 1

@@ -67,13 +67,8 @@ def detect(
     `extra` are folders that policy lists, absolute or with `~`; `first` are folders inside that lead the
     PATH there. Raises ValueError for one of `extra` that is home itself or a place of secrets.
     """
-    wanted = [listed(path, home) for path in extra]
-    env: dict[str, str] = {}
-    for name, variable in KNOWN:
-        folder = (environ.get(variable) if variable else None) or os.path.join(home, name)
-        if os.path.isdir(folder):
-            wanted.append(folder)
-            env |= {variable: folder} if variable else {}
+    known, env = _known(environ, home)
+    wanted = [*(listed(path, home) for path in extra), *known]
     path = [entry for entry in environ.get("PATH", "").split(":") if os.path.isabs(entry)]
     wanted += [install_root(entry, home) for entry in path if os.path.isdir(entry)]
     program = shutil.which(command, path=environ.get("PATH", ""))
@@ -90,6 +85,18 @@ def detect(
         env=env,
         skipped=tuple(entry for entry in dict.fromkeys(path) if entry not in there),
     )
+
+
+def _known(environ: Mapping[str, str], home: str) -> tuple[list[str], dict[str, str]]:
+    """The folders of well-known tools that are there, and the variables that lead to them."""
+    folders: list[str] = []
+    env: dict[str, str] = {}
+    for name, variable in KNOWN:
+        folder = (environ.get(variable) if variable else None) or os.path.join(home, name)
+        if os.path.isdir(folder):
+            folders.append(folder)
+            env |= {variable: folder} if variable else {}
+    return folders, env
 
 
 def listed(path: str, home: str) -> str:

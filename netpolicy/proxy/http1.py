@@ -26,6 +26,7 @@ from mitmproxy.proxy.layers.http._http1 import (
     make_body_reader,
 )
 
+from netpolicy.proxy.heads import read_head
 from netpolicy.proxy.limits import Limits
 from netpolicy.proxy.replies import refusal
 from netpolicy.proxy.responses import response_of
@@ -94,10 +95,7 @@ class BoundedServer(_Bodies, Http1Server):
             yield from self._reject(431, "the request head is too large")
             return
         try:
-            request = http1.read_request_head([bytes(line) for line in head])
-            if request.data.http_version not in (b"HTTP/1.1", b"HTTP/1.0"):
-                raise ValueError(request.http_version)  # another one needs no Host header, and gets none
-            size = http1.expected_http_body_size(request)
+            request, size = read_head(head)
         except ValueError:
             yield from self._reject(400, "the request is malformed")
             return

@@ -22,6 +22,19 @@ def self_signed() -> tuple[bytes, bytes]:
     return secret, _certificate(key).public_bytes(serialization.Encoding.PEM)
 
 
+_SIGNING = x509.KeyUsage(
+    digital_signature=False,
+    content_commitment=False,
+    key_encipherment=False,
+    data_encipherment=False,
+    key_agreement=False,
+    key_cert_sign=True,
+    crl_sign=True,
+    encipher_only=False,
+    decipher_only=False,
+)
+
+
 def _certificate(key: ec.EllipticCurvePrivateKey) -> x509.Certificate:
     now = datetime.datetime.now(datetime.UTC)
     name = x509.Name(
@@ -29,17 +42,6 @@ def _certificate(key: ec.EllipticCurvePrivateKey) -> x509.Certificate:
             x509.NameAttribute(NameOID.COMMON_NAME, _NAME),
             x509.NameAttribute(NameOID.ORGANIZATION_NAME, "sekisho"),
         ]
-    )
-    usage = x509.KeyUsage(
-        digital_signature=False,
-        content_commitment=False,
-        key_encipherment=False,
-        data_encipherment=False,
-        key_agreement=False,
-        key_cert_sign=True,
-        crl_sign=True,
-        encipher_only=False,
-        decipher_only=False,
     )
     return (
         x509.CertificateBuilder()
@@ -51,7 +53,7 @@ def _certificate(key: ec.EllipticCurvePrivateKey) -> x509.Certificate:
         .not_valid_after(now + datetime.timedelta(days=365 * _YEARS))
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
         .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
-        .add_extension(usage, critical=True)
+        .add_extension(_SIGNING, critical=True)
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
         .sign(key, hashes.SHA256())
     )

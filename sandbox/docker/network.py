@@ -159,8 +159,6 @@ def _body(
     remaps: bool,
 ) -> dict[str, object]:
     """This machine's python and libraries run in it, whatever the image has."""
-    mounts = [bind(path, path, read_only=True) for path in LIBRARIES if os.path.exists(path)]
-    mounts += [bind(str(code), _CODE_DIR, read_only=True), bind(str(meeting), _HELPER_DIR, read_only=True)]
     start = f"import sys; sys.path.insert(0, {_CODE_DIR!r}); import sandbox.docker.netns as n; n.main()"
     words = [f"{_HELPER_DIR}/socket", *map(str, ports)]
     return {
@@ -171,17 +169,23 @@ def _body(
         "Env": ["PATH=/usr/bin:/bin"],
         "Labels": dict(labels),
         "Healthcheck": {"Test": ["NONE"]},
-        "HostConfig": {
-            "NetworkMode": f"container:{container}",
-            "UsernsMode": "host" if remaps else "",  # as the container whose network it enters
-            "CapDrop": ["ALL"],
-            "CapAdd": list(CAPABILITIES),
-            # Compiling a filter takes a third of its start; what runs in it is our own code, and ends.
-            "SecurityOpt": ["no-new-privileges:true", "seccomp=unconfined"],
-            "Mounts": mounts,
-            "Memory": 128 << 20,
-            "LogConfig": {"Type": "none"},
-        },
+        "HostConfig": _host(container, code, meeting, remaps=remaps),
+    }
+
+
+def _host(container: str, code: Path, meeting: Path, *, remaps: bool) -> dict[str, object]:
+    mounts = [bind(path, path, read_only=True) for path in LIBRARIES if os.path.exists(path)]
+    mounts += [bind(str(code), _CODE_DIR, read_only=True), bind(str(meeting), _HELPER_DIR, read_only=True)]
+    return {
+        "NetworkMode": f"container:{container}",
+        "UsernsMode": "host" if remaps else "",  # as the container whose network it enters
+        "CapDrop": ["ALL"],
+        "CapAdd": list(CAPABILITIES),
+        # Compiling a filter takes a third of its start; what runs in it is our own code, and ends.
+        "SecurityOpt": ["no-new-privileges:true", "seccomp=unconfined"],
+        "Mounts": mounts,
+        "Memory": 128 << 20,
+        "LogConfig": {"Type": "none"},
     }
 
 

@@ -80,10 +80,7 @@ def body(
 ) -> dict[str, object]:
     """The whole body. Raises EnclosureError for what a container cannot have, ValueError for a spec that
     contradicts itself. `one_output`: standard output and error lead to one place outside."""
-    if spec.network not in ("none", "prepared"):
-        raise ValueError(f"network must be none or prepared, not {spec.network!r}")
-    if not spec.argv or any("\0" in text for text in (*spec.argv, *spec.env, *spec.env.values())):
-        raise ValueError(f"not a command: {spec.argv!r}")
+    _check(spec)
     shown = view(spec.mounts)
     init = traits.init and not any(mount.target in HOLDING_INIT for mount in shown.binds)
     return {
@@ -105,6 +102,13 @@ def body(
         "StopSignal": "SIGTERM",
         "HostConfig": _host(spec, shown, image, sources, traits) | {"Init": init},
     }
+
+
+def _check(spec: Enclosure) -> None:
+    if spec.network not in ("none", "prepared"):
+        raise ValueError(f"network must be none or prepared, not {spec.network!r}")
+    if not spec.argv or any("\0" in text for text in (*spec.argv, *spec.env, *spec.env.values())):
+        raise ValueError(f"not a command: {spec.argv!r}")
 
 
 def _entry(init: bool, one_output: bool) -> str:

@@ -102,6 +102,9 @@ class TestWatch:
             moved=moved or (),
             foreign=runner.foreign,
         )
+        self._journal(run)
+
+    def _journal(self, run: Run) -> None:
         data = msgspec.to_builtins(run)
         subject = one_line(" ".join(run.argv), 200)
         try:
