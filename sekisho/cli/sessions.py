@@ -31,6 +31,8 @@ app = typer.Typer(
     help="Look at, take over and tidy what sessions left behind.",
 )
 
+A_DAY = 86_400.0  # seconds
+
 
 @app.command("list")
 def list_sessions(json: Json = False) -> None:
@@ -190,7 +192,10 @@ def clean(
 
 def _ended_before(folder: SessionFolder, limit: float) -> bool:
     record = record_of(folder)
-    return record is not None and record.ended is not None and record.ended < limit
+    if record is None:  # without a record it was killed as it began, or begins: a person may be asked meanwhile
+        made = folder.path.stat().st_mtime
+        return not os.path.lexists(folder.state) and made < min(limit, time.time() - A_DAY)
+    return record.ended is not None and record.ended < limit
 
 
 def _length(record: SessionRecord) -> str:

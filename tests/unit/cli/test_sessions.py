@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -112,6 +113,18 @@ def test_tidying_asks_on_a_terminal(
     assert "would remove" in call("sessions", "clean", "--older", "1s").out
     with Store() as store:
         assert bool(store.sessions.list()) is left
+
+
+def test_what_was_killed_as_it_began_is_tidied_a_day_later(call: Calling, project: Path) -> None:
+    with Store() as store:
+        old, new, damaged = (store.sessions.create(f"1130-{name}") for name in ("aaaaa", "bbbbb", "ccccc"))
+    damaged.state.write_text("{")
+    for folder in (old, damaged):
+        os.utime(folder.path, (time.time() - 90_000,) * 2)
+    cleaned = call("sessions", "clean", "--older", "1s").out
+    assert f"removed {old.path}" in cleaned
+    assert new.path.is_dir()
+    assert damaged.path.is_dir()
 
 
 def test_without_an_id_the_latest_is_shown(call: Calling, project: Path) -> None:
