@@ -192,7 +192,7 @@ def clean(
 
 def _ended_before(folder: SessionFolder, limit: float) -> bool:
     record = record_of(folder)
-    if record is None:  # without a record it was killed as it began, or begins: a person may be asked meanwhile
+    if record is None:  # it was killed as it began; or it begins, and a person is being asked
         made = folder.path.stat().st_mtime
         return not os.path.lexists(folder.state) and made < min(limit, time.time() - A_DAY)
     return record.ended is not None and record.ended < limit
