@@ -18,7 +18,8 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
 
     `tree` is the top of the working tree, `git_dir` the git folder that goes with it (both the agent's),
     `lean_on` the person's object folders, `start` the commit that the session began with, `known` commits
-    that lie in the person's own objects, out of the agent's reach.
+    that lie in the person's own objects, out of the agent's reach. `fixed` are raw paths below the top, a
+    file or all of a folder, that the session cannot change: no checkpoint has them, and none writes them.
     """
 
     tree: str
@@ -27,6 +28,7 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
     object_format: str
     start: str | None = None
     known: tuple[str, ...] = ()
+    fixed: tuple[bytes, ...] = ()
 
 
 class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,8 +36,8 @@ class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
 
     `commit` holds the files in the store. `head` is the raw text of HEAD, `refs` full names to object
     ids, `index` the digest of the index kept beside it ("" for none). `uncovered` are raw paths relative
-    to the top that are not in it (ignored and secret-shaped files, repositories of their own); one that
-    ends in a slash stands for everything below. Empty folders and times are not in it either.
+    to the top that are not in it (ignored and secret-shaped files, repositories of their own, what is fixed);
+    one that ends in a slash stands for everything below. Empty folders and times are not in it either.
     """
 
     number: int

@@ -50,20 +50,30 @@ _MOST_RULES = 1 << 20
 _KEPT_REFS = ("refs/heads/", "refs/tags/", "refs/stash")
 _MOST_UNCOVERED = 20_000
 
-# $1: what to seed the index from ("" to keep it), $2: the last tree, $3: a ref for the commit; then words
-# for git. New paths go first: where one took the place of a folder, what was below it is then gone from
-# the index, which update-index would refuse to touch. Objects in a read-only alternate cannot be
-# freshened: without seeding and refreshing, git would write every blob again.
+# $1: what to seed the index from ("" to keep it), $2: the last tree, $3: a ref for the commit, $4: whether
+# paths are fixed; then words for git. The fixed ones are on standard input, each with a null byte. What is
+# new has to be listed by one call for all of them: each would list those of the others.
+# New paths go first: where one took the place of a folder, what was below it is then gone from the index,
+# which update-index would refuse to touch. Objects in a read-only alternate cannot be freshened: without
+# seeding and refreshing, git would write every blob again.
 _SCRIPT = r"""
 set -e
 cd "$GIT_WORK_TREE"
-seed=$1 last=$2 ref=$3
-shift 3
+seed=$1 last=$2 ref=$3 fixed=$4
+shift 4
 if [ -n "$seed" ]; then
     git "$@" read-tree --reset "$seed"
     git "$@" update-index -q --refresh --ignore-submodules >/dev/null || :
 fi
-git "$@" ls-files -z --others --exclude-standard >/tmp/others
+if [ -n "$fixed" ]; then
+    cat >/tmp/fixed
+    xargs -0 git --literal-pathspecs "$@" ls-files -z -- </tmp/fixed |
+        git "$@" update-index --force-remove -z --stdin
+    sed -z 's/^/:(top,exclude,literal)/' /tmp/fixed |
+        xargs -0 -x -s 1500000 git "$@" ls-files -z --others --exclude-standard -- . >/tmp/others
+else
+    git "$@" ls-files -z --others --exclude-standard >/tmp/others
+fi
 { grep -zv '/$' /tmp/others || :; } | git "$@" update-index --add --remove --replace -z --stdin
 git "$@" diff-files -z --name-only --ignore-submodules=all | git "$@" update-index --remove -z --stdin
 tree=$(git "$@" write-tree)
@@ -111,7 +121,7 @@ def _take(subject: Subject, store: Path, label: str, deadline: float) -> Checkpo
     inside = box(store, subject)
     number = before.number + 1 if before else 1
     seeds = [""] if before else _seeds(state, subject)
-    tree, commit, uncovered = _snapshot(inside, seeds, before, number, deadline)
+    tree, commit, uncovered = _snapshot(inside, seeds, before, number, subject.fixed, deadline)
     made = Checkpoint(
         number=number,
         time=time.time(),
@@ -144,19 +154,25 @@ def _seeds(state: GitState, subject: Subject) -> list[str]:
 
 
 def _snapshot(
-    inside: Box, seeds: list[str], before: Checkpoint | None, number: int, deadline: float
+    inside: Box,
+    seeds: list[str],
+    before: Checkpoint | None,
+    number: int,
+    fixed: tuple[bytes, ...],
+    deadline: float,
 ) -> tuple[str, str, tuple[bytes, ...]]:
     """Tree, commit ("" if the tree is the last one's) and what is not covered."""
     failure = GitError("checkpoint", None, b"")
     for seed in [*seeds, *[""] * (_TRIES - 1)]:
-        words = [seed, before.tree if before else "", f"refs/checkpoints/{number}"]
+        words = [seed, before.tree if before else "", f"refs/checkpoints/{number}", "yes" if fixed else ""]
         left = deadline - time.monotonic()
         if left <= 0:
             break
-        done = inside.run(["sh", "-c", _SCRIPT, "sekisho", *words, *SAFE], env=_WHO, timeout=left)
+        argv = ["sh", "-c", _SCRIPT, "sekisho", *words, *SAFE]
+        done = inside.run(argv, env=_WHO, stdin=b"".join(path + b"\0" for path in fixed), timeout=left)
         if done.returncode == 0:
             tree, commit, *rest = done.stdout.split(b"\0")
-            return tree.decode(), commit.decode(), _uncovered(rest)
+            return tree.decode(), commit.decode(), _uncovered([*rest, *(path + b"/" for path in fixed)])
         failure = GitError("checkpoint", done.returncode, done.stderr)
     raise failure
 

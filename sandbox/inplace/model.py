@@ -1,6 +1,7 @@
 """What a session in place is: plain data, kept by the session's record."""
 
 import json
+import os
 
 import msgspec
 
@@ -39,6 +40,13 @@ class InPlace(msgspec.Struct, frozen=True, kw_only=True):
         """The top of the person's working tree."""
         return self.workspace.repo
 
+    @property
+    def fixed(self) -> tuple[bytes, ...]:
+        """What is guarded of the tree itself, as raw paths below the top."""
+        below = (os.path.relpath(one.path, self.top) for one in self.guarded)
+        parts = ((path, path.split(os.sep)) for path in below)
+        return tuple(os.fsencode(path) for path, names in parts if not {"..", ".git"} & set(names))
+
 
 def subject_of(inplace: InPlace) -> Subject:
     """What a checkpoint of the session is taken of."""
@@ -50,6 +58,7 @@ def subject_of(inplace: InPlace) -> Subject:
         object_format=workspace.object_format,
         start=workspace.start,
         known=known(workspace),
+        fixed=inplace.fixed,
     )
 
 

@@ -162,3 +162,23 @@ def test_what_the_program_says_does_not_stand_under_the_agents_name(world: World
     assert session.handoff["notes"] == "notes.md:\nall is well\n"
     assert any("appear empty inside" in remark for remark in session.handoff["remarks"])
     (world.repository / ".env").unlink()
+
+
+def test_restoring_while_it_runs_shows_nothing_of_a_hidden_file(world: World) -> None:
+    """What is written anew outside is no longer covered inside."""
+    plan = world.repository / "plan.txt"
+    plan.write_text("VERY PRIVATE\n")
+    policy = world.policy.read_text()
+    world.policy.write_text(f'{policy}\n[sandbox]\nhide_paths = ["plan.txt"]\n')
+    try:
+        with world.running(
+            "cat plan.txt; rm -f file0.txt; echo ready; read x; cat plan.txt file0.txt", "--in-place"
+        ) as live:
+            assert live.says() == "ready"
+            plan.write_text("VERY PRIVATE, NOW\n")
+            world.told("sessions", "restore", live.folder.name, "1")
+            live.tell("go on")
+            assert live.end().out == "content 0\n"
+    finally:
+        world.policy.write_text(policy)
+    assert plan.read_text() == "VERY PRIVATE, NOW\n"

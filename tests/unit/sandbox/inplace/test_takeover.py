@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from sandbox.checkpoint.model import covers
 from sandbox.checkpoint.restoring import restore
 from sandbox.checkpoint.taking import take
 from sandbox.inplace import takeover
@@ -279,6 +280,40 @@ def test_checkpoints_in_place_leave_the_persons_git_alone(
     restore(tmp_path / "points", checkpoint.number, subject_of(place.inplace))
     assert person.fingerprint() == before
     assert place.works("git rev-parse --abbrev-ref HEAD") == "main\n"
+
+
+HIDDEN = ("tracked.txt", "new.txt", "folder/deep/a.txt", "[x] *.txt", "two\nlines.txt")
+
+
+@pytest.mark.parametrize("rules", ["", "!*\n"])
+def test_a_checkpoint_has_nothing_of_hidden_files_and_restoring_leaves_them_alone(
+    person: Person, begin: Begin, tmp_path: Path, rules: str
+) -> None:
+    person.write("tracked.txt", "dull\n")
+    person.commit("with one that is to be hidden")
+    for name in HIDDEN:
+        person.write(name, "VERY PRIVATE\n")
+    person.write("seen.txt", "seen\n")
+    place = begin(hide=["tracked.txt", "new.txt", "folder", "[[]x] [*].txt", "two?lines.txt"])
+    person.write(".gitignore", rules)
+    subject = subject_of(place.inplace)
+    checkpoint = take(subject, tmp_path / "points", "x")
+    paths = [name.encode() for name in HIDDEN]
+    assert not any(covers(checkpoint, [path]) for path in (*paths, b"folder"))
+    assert covers(checkpoint, [b"seen.txt"])
+    own = {"GIT_DIR": str(tmp_path / "points/repo")}
+    for name, has in (("seen.txt", True), ("new.txt", False)):
+        oid = person.git("hash-object", "--", name)
+        assert (run_git("cat-file", "-e", oid, cwd=tmp_path, check=False, env=own).returncode == 0) is has
+    for name in HIDDEN:
+        person.write(name, "changed outside\n")
+    before = {name: (person.top / name).stat() for name in HIDDEN}
+    place.works("rm seen.txt")
+    restore(tmp_path / "points", checkpoint.number, subject)
+    assert (person.top / "seen.txt").read_text() == "seen\n"
+    for name, was in before.items():
+        now = (person.top / name).stat()
+        assert (now.st_ino, now.st_mtime_ns) == (was.st_ino, was.st_mtime_ns), name
 
 
 def test_it_survives_its_record(begin: Begin) -> None:
