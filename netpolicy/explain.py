@@ -138,7 +138,7 @@ def _read(data: bytes) -> "tuple[http.Request, bytes]":
     from mitmproxy.net.http import validate
     from mitmproxy.proxy.layers.http._http1 import make_body_reader
 
-    from netpolicy.proxy.heads import read_head
+    from netpolicy.rawhead import read_head
 
     buffer = ReceiveBuffer()
     buffer += data

@@ -26,10 +26,10 @@ from mitmproxy.proxy.layers.http._http1 import (
     make_body_reader,
 )
 
-from netpolicy.proxy.heads import read_head
 from netpolicy.proxy.limits import Limits
 from netpolicy.proxy.replies import refusal
 from netpolicy.proxy.responses import response_of
+from netpolicy.rawhead import read_head
 
 _LONGEST_LINE = 16 * 1024  # of a chunk header or trailer
 _PIPELINED = 128 * 1024  # bytes after a request that is still being answered

@@ -15,6 +15,7 @@ from netpolicy.ports import Attempt, Begin, Body, Collect, Pass, Refuse, Reply
 from netpolicy.request import Request
 from netpolicy.signed import signature
 from sekisho.broker import carrying, given, holding, live, outcomes, push_replies, pushing, toolcalls
+from sekisho.broker.bodies import beginning
 from sekisho.broker.door import Door
 from sekisho.broker.holding import Held
 from sekisho.broker.immediate import Immediate
@@ -61,7 +62,7 @@ class Gate:
         self, session: str, request: Request, body: Body, connected: Callable[[], bool] = lambda: True
     ) -> Pass | Refuse | Begin:
         state = self._sessions[session]
-        whole = msgspec.structs.replace(request, body=_looked_at(body), body_size=body.size)
+        whole = msgspec.structs.replace(request, body=beginning(body, LOOKED_AT), body_size=body.size)
         seen = await self._seen(state, whole)
         if seen.verb == "git.push":
             held = await self._in_store(
@@ -192,13 +193,6 @@ class Gate:
             return await asyncio.to_thread(lambda: self._door.open().ledger.get(hold))
         except StoreBroken:
             return None
-
-
-def _looked_at(body: Body) -> bytes | None:
-    if body.data is not None or body.path is None:
-        return body.data
-    with body.path.open("rb") as file:
-        return file.read(LOOKED_AT)
 
 
 def _broken_reply(request: Request, reason: str) -> Reply:

@@ -13,6 +13,7 @@ import msgspec
 from netpolicy.ports import Body, Reply
 from netpolicy.request import Request
 from sekisho.broker import evidence, rehearsal
+from sekisho.broker.bodies import beginning
 from sekisho.broker.decided import told
 from sekisho.broker.entering import LIVE, put, same_operation
 from sekisho.broker.outcomes import replay
@@ -140,14 +141,9 @@ def _new(
     elif body.data:
         store.blobs.put_bytes(body.data)
     tests = testshown.verification(store, state.id, state.folder)
-    shown = evidence.of_request(decision, act, _beginning(body), purpose=state.purpose(), verification=tests)
+    shown = evidence.of_request(
+        decision, act, beginning(body, evidence.BODY_SHOWN), purpose=state.purpose(), verification=tests
+    )
     if act.live:
         shown["warnings"] = [f"signed for this moment ({act.live}): it can be sent only while its call waits"]
     return put(store, state, decision.action, act, {**shown, **rehearsed}, operation)
-
-
-def _beginning(body: Body) -> bytes | None:
-    if body.data is not None or body.path is None:
-        return body.data
-    with body.path.open("rb") as file:
-        return file.read(evidence.BODY_SHOWN)
