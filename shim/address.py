@@ -68,13 +68,14 @@ def is_uncertain_host(host: str) -> bool:
     return HOLE in name or not name or name in ("localhost.", "localhost.localdomain", "ip6-localhost")
 
 
-def inner(host: str) -> str | None:
-    """The code for metadata services and addresses that are not public; None for all others."""
+def inner(host: str, pinned: frozenset[str] = frozenset()) -> str | None:
+    """The code for metadata services and addresses that are not public; None for all others and where the
+    policy has `pinned` the host."""
     name = normalised(_without_port(host)).rstrip(".")
     address = numeric(name)
-    if address is not None:
-        return None if address.is_global else inner_code(str(address))
-    return inner_code(name) if name in _INNER_NAMES else None
+    name = name if address is None else str(address)
+    closed = name in _INNER_NAMES if address is None else not address.is_global
+    return inner_code(name) if closed and name not in pinned else None
 
 
 def _without_port(host: str) -> str:

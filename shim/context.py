@@ -74,10 +74,14 @@ class NoFiles:
 
 
 class Context(msgspec.Struct, frozen=True, kw_only=True):
-    """`cwd` and `home` are absolute. `environment` holds the variables whose values are known."""
+    """`cwd` and `home` are absolute. `environment` holds the variables whose values are known.
+
+    A `pinned` host may be private.
+    """
 
     cwd: str
     home: str = "/home/agent"
     place: Place = Place.HOST
     environment: Mapping[str, str] = {}
+    pinned: frozenset[str] = frozenset()
     files: Files = NoFiles()

@@ -85,7 +85,13 @@ def observed(state: SessionState, asked: Asked, files: ClonedFiles | None = None
     """What an announced command would do; `files` is the view of the clone, used for this command only."""
     files = files or ClonedFiles(state.config.project, state.config.clone)
     environment = {name: value for name, value in asked.environment if value not in OURS}
-    context = Context(cwd=asked.cwd, place=Place.SANDBOX, files=files, environment=environment)
+    context = Context(
+        cwd=asked.cwd,
+        place=Place.SANDBOX,
+        files=files,
+        environment=environment,
+        pinned=frozenset(state.policy.network.resolve),
+    )
     return observe(asked.argv, context)
 
 

@@ -50,7 +50,7 @@ def unreadable(problem: Exception, policy: Policy) -> Explained:
 def _command(row: Mapping[str, Any], policy: Policy, place: Place, world: World | None) -> Explained:
     from sekisho.cli import pushes
 
-    seen = _observed(row, place)
+    seen = _observed(row, policy, place)
     context = Context(checkpointed=place == "sandbox")
     decisions: list[Decision] = []
     notes: dict[str, None] = {}
@@ -67,14 +67,19 @@ def _command(row: Mapping[str, Any], policy: Policy, place: Place, world: World 
     return _whole(tuple(decisions), tuple(notes))
 
 
-def _observed(row: Mapping[str, Any], place: Place) -> tuple[Action, ...]:
+def _observed(row: Mapping[str, Any], policy: Policy, place: Place) -> tuple[Action, ...]:
     from shim.context import Context as CommandContext
     from shim.context import Place as CommandPlace
     from shim.facts import WorkingFiles
     from shim.observe import parts
 
     folder = str(row.get("cwd") or os.getcwd())
-    seen = CommandContext(cwd=folder, place=CommandPlace(place), files=WorkingFiles(folder))
+    seen = CommandContext(
+        cwd=folder,
+        place=CommandPlace(place),
+        files=WorkingFiles(folder),
+        pinned=frozenset(policy.network.resolve),
+    )
     if "command" in row:
         return parts(str(row["command"]), seen)
     return parts(tuple(map(str, row["argv"])), seen)

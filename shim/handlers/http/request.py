@@ -25,7 +25,7 @@ def request(call: Call, method: str, url: str, *, elsewhere: str = "") -> None:
         call.does(effect, url, "the host cannot be told", code="dynamic-target", verb=verb)
     elif is_loopback_host(host) and not _ambiguous(url):
         call.does(Effect.LOCAL, url, "talks to this machine", verb=verb)
-    elif reads and (code := inner(host)) is not None:
+    elif reads and (code := inner(host, call.context.pinned)) is not None:
         call.does(Effect.FORBIDDEN, url, "reads from an address that is not public", code=code, verb=verb)
     elif reads:
         call.does(Effect.READ, url, "reads from the network", verb=verb, inspected=True)

@@ -3,6 +3,8 @@
 import pytest
 
 from sekisho.cli.explaining import explain
+from sekisho.core.load import parse
+from sekisho.core.merge import merge
 from sekisho.core.policy import BUILTIN
 from sekisho.core.verdict import Decision
 
@@ -35,3 +37,12 @@ def test_a_command_and_its_request_have_one_code(
     request = asked({"method": method, "url": url})
     assert (command.code, command.verdict) == (code, request.verdict)
     assert request.code == code
+
+
+@pytest.mark.parametrize("host", ["10.0.0.1", "host.docker.internal", "Metadata."])
+def test_a_pinned_host_is_open_to_commands_as_it_is_to_requests(host: str) -> None:
+    pins = ", ".join(f'"{name}" = "127.0.0.1:9"' for name in ("10.0.0.1", "host.docker.internal", "metadata"))
+    pinned = merge(None, parse(f"version = 1\n[network]\nresolve = {{ {pins} }}\n", "sekisho.toml"))
+    row = {"argv": ["curl", f"http://{host}/"]}
+    assert explain(row, BUILTIN, "sandbox", None).decision.verdict == "deny"
+    assert explain(row, pinned, "sandbox", None).decision.verdict == "allow"
