@@ -277,3 +277,14 @@ def test_memory_has_an_end(state: SessionState, clone: Path) -> None:
     assert known.get(b"10") == 10
     known.keep(b"x" * 100_000, files, 0)
     assert known.get(b"x" * 100_000) is None
+
+
+def test_a_pinned_host_may_be_private(state: SessionState, tmp_path: Path, clone: Path) -> None:
+    asked = Asked(argv=("curl", "http://10.1.2.3/"), cwd=INSIDE, tool="/usr/bin/curl")
+    assert commands.observed(state, asked).code == "private-address"
+    network = msgspec.structs.replace(BUILTIN.network, resolve={"10.1.2.3": "10.1.2.3"})
+    policy = msgspec.structs.replace(BUILTIN, network=network)
+    pinned = session_state(
+        tmp_path, "1129-pin", policy, project=INSIDE, clone=str(clone), roots=str(tmp_path / "roots")
+    )
+    assert commands.observed(pinned, asked).effect is Effect.READ
