@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from sandbox.backend import Backend
     from sekisho.core.policy import Sandbox
     from sekisho.session.launch import Ended
+    from sekisho.session.request import Request
     from sekisho.session.settings import Pinned
     from sekisho.store.store import Store
 
@@ -71,22 +72,10 @@ def _run(asked: Asked, *, look: bool) -> "Ended":
         begun = _begun(stack, sessions, asked, continues)
         # From here on all is imported while git works.
         from sekisho.session import launch
-        from sekisho.session.request import Request
 
         store = stack.enter_context(opened())
-        pinned = _policy(store, begun.project, asked.policy)
-        request = Request(
-            argv=asked.argv,
-            project=begun.project,
-            pinned=pinned,
-            handoff=asked.handoff or _earlier_handoff(sessions, continues),
-            continues=continues,
-            wait=asked.wait,
-            limits=asked.limits,
-            record=asked.record,
-            in_place=asked.in_place,
-        )
-        chosen = _backend(asked, pinned.policy.sandbox, begun.project, look=look)
+        request = _request(asked, store, begun.project, sessions, continues)
+        chosen = _backend(asked, request.pinned.policy.sandbox, begun.project, look=look)
         if chosen is not None:
             return launch.run(store, msgspec.structs.replace(request, backend=chosen), begun)
         try:
@@ -103,6 +92,24 @@ def _begun(stack: ExitStack, sessions: Sessions, asked: Asked, continues: str | 
     where, from_ref = Path.cwd(), f"refs/sekisho/{continues}/tree" if continues else None
     with explained(where):
         return stack.enter_context(beginning(sessions, where, in_place=asked.in_place, from_ref=from_ref))
+
+
+def _request(
+    asked: Asked, store: "Store", project: Path, sessions: Sessions, continues: str | None
+) -> "Request":
+    from sekisho.session.request import Request
+
+    return Request(
+        argv=asked.argv,
+        project=project,
+        pinned=_policy(store, project, asked.policy),
+        handoff=asked.handoff or (sessions.folder(continues).handoff_markdown if continues else None),
+        continues=continues,
+        wait=asked.wait,
+        limits=asked.limits,
+        record=asked.record,
+        in_place=asked.in_place,
+    )
 
 
 def _backend(asked: Asked, policy: "Sandbox", project: Path, *, look: bool) -> "Backend | None":
@@ -139,10 +146,6 @@ def _continued(sessions: Sessions, text: str | None) -> str | None:
         raise Trouble(
             f"--from: {error}", instead="`sekisho sessions list` shows the ids", status=USAGE
         ) from error
-
-
-def _earlier_handoff(sessions: Sessions, session: str | None) -> Path | None:
-    return sessions.folder(session).handoff_markdown if session else None
 
 
 @contextmanager
