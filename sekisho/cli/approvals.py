@@ -49,7 +49,8 @@ def list_holds(
     if json:
         print_json([summary(hold) for hold in holds])
     elif not holds:
-        nothing("nothing was ever held" if every else "nothing waits for a decision")
+        where = f" in session {one_line(session)}" if session else ""
+        nothing(f"{'nothing was ever held' if every else 'nothing waits for a decision'}{where}")
     else:
         rows = ((h.id, h.state, h.count, h.session, h.action.verb, h.target) for h in holds)
         table(("ID", "STATE", "ASKED", "SESSION", "OPERATION", "TARGET"), rows)

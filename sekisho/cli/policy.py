@@ -79,12 +79,6 @@ def check(file: File = None) -> None:
             person_layer()
         except PolicyError as error:
             raise unusable(error) from error
-    if file is None and not os.path.lexists(_path(None)):
-        raise Trouble(
-            f"this repository has no {PROJECT_FILE}",
-            instead="`sekisho policy init` writes one; without one, the built-in policy counts and yours",
-            status=USAGE,
-        )
     layer = _layer(file)
     _check_mounts(layer)
     print(f"{layer.path}: fine ({layer.digest})")
@@ -187,6 +181,12 @@ def _path(file: Path | None) -> Path:
 
 
 def _layer(file: Path | None) -> Layer:
+    if file is None and not os.path.lexists(_path(None)):
+        raise Trouble(
+            f"this repository has no {PROJECT_FILE}",
+            instead="`sekisho policy init` writes one; without one, the built-in policy counts and yours",
+            status=USAGE,
+        )
     try:
         return read_layer(_path(file))
     except PolicyError as error:

@@ -22,6 +22,7 @@ __all__ = ["project"]  # the fixture
         ("sessions clean --dry-run --older 2h", "nothing to remove: no session ended more than 2h ago"),
         ("approvals list", "nothing waits for a decision"),
         ("approvals list --all", "nothing was ever held"),
+        ("approvals list --session zz", "nothing waits for a decision in session zz"),
         ("audit tail", "the journal has no records yet"),
         ("audit tail --json", "the journal has no records yet"),
         ("audit query --kind nope", "no record fits"),

@@ -162,3 +162,13 @@ def test_what_is_trusted_already_is_not_asked_about(call: Calling, repository: P
     call("policy", "trust", "--yes")
     again = call("policy", "trust")
     assert (again.status, "is trusted already" in again.out) == (0, True)
+
+
+@pytest.mark.parametrize("command", ["check", "trust"])
+def test_a_repository_without_a_policy_is_told_how_to_get_one(
+    call: Calling, repository: Path, command: str
+) -> None:
+    (repository / "sekisho.toml").unlink()
+    ended = call("policy", command)
+    assert (ended.status, ended.out) == (USAGE, "")
+    assert "`sekisho policy init` writes one" in ended.err
