@@ -7,8 +7,10 @@ the ledger or its disk breaks, or a hold waits, which no enclosure sees.
 import json
 import os
 import signal
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,7 +31,7 @@ from tests.e2e.broken import (
     small_disk,
 )
 from tests.e2e.enclosing import both, left_of
-from tests.e2e.world import ZERO, World, descendants, wait_for
+from tests.e2e.world import ZERO, Live, World, descendants, wait_for
 from tests.escape.test_enclosure_processes import alive
 from tests.support.git import git_output
 from tests.support.needs import needs
@@ -117,6 +119,67 @@ def test_a_killed_gatekeeper_closes_the_outside_and_comes_back(world: World) -> 
     assert not [w for w in world.writes() if w["path"] in ("/before", "/after")]
     assert "gatekeeper.restarted" in world.told("audit", "query", "--session", str(handoff["session"])).out
     assert "the journal is whole" in world.told("audit", "verify").out
+
+
+def test_one_that_dies_again_and_again_after_the_start_sends_nothing_and_holds_up_no_work(
+    world: World,
+) -> None:
+    """From before it has served at all: it was given the sockets, and the command runs."""
+    before = world.upstream.received()
+    post = "from urllib.request import urlopen; urlopen('{}://api.test/dead', b'x=1', 1)"
+    asks = "; ".join(f'python3 -c "{post.format(scheme)}" 2>&1 | tail -n 1' for scheme in ("http", "https"))
+    with world.running(f"echo runs; {OBEY}") as live:
+        assert live.says() == "runs"
+        with killing(live) as killed:
+            asked = does(live, f"do {asks}")
+            worked = does(live, "do echo local >dead.txt; cat dead.txt")
+        assert killed
+        assert asked.count("timed out") == 2, asked
+        assert worked.strip() == "local"
+        assert world.upstream.received() - before <= FIN
+        assert does(live, "read alive") == "200"
+        assert "held (H-" in does(live, "write alive")
+        handoff = ends(live)
+    assert handoff["changed_files"] == ["dead.txt"]
+    assert any("ended unasked" in note for note in handoff["gate_broken"])
+    # What was sent meanwhile has waited in the kernel, and is held like the rest.
+    held = {act["target"] for act in handoff["held"]}
+    assert {"https://api.test/alive"} <= held <= {"https://api.test/alive", "http://api.test/dead"}
+    assert not [w for w in world.writes() if w["path"] in ("/alive", "/dead")]
+
+
+@contextmanager
+def killing(live: Live) -> Iterator[list[int]]:
+    """Kill each gatekeeper as soon as it is there; those that were."""
+    killed: list[int] = []
+    over = threading.Event()
+
+    def kill() -> None:
+        while not over.wait(0.01):
+            with suppress(AssertionError, ProcessLookupError):
+                killed.append(live.kill_gatekeeper())
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    try:
+        yield killed
+    finally:
+        over.set()
+        thread.join()
+
+
+@pytest.mark.alone
+def test_a_killed_gatekeeper_is_back_within_two_seconds(world: World) -> None:
+    took = []
+    with world.running(OBEY) as live:
+        assert does(live, "read warm") == "200"
+        for _ in range(3):
+            live.kill_gatekeeper()
+            killed = time.monotonic()
+            assert does(live, "read back") == "200"
+            took.append(time.monotonic() - killed)
+        ends(live)
+    assert min(took) < 2, took
 
 
 @both
