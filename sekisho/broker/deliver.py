@@ -31,6 +31,8 @@ TOLD = {
 async def deliver(door: Door, session: str, folder: Path, changed: Callable[[Hold], None]) -> None:
     """Poll until cancelled. `folder` is the session's, outside; `changed` is told of every change."""
     seen, swept = 0, -SWEEP
+    untold: dict[str, Hold] = {}
+    faults = frozenset[str]()
     loop = asyncio.get_running_loop()
     while True:
         await asyncio.sleep(EVERY)
@@ -38,13 +40,17 @@ async def deliver(door: Door, session: str, folder: Path, changed: Callable[[Hol
             if loop.time() - swept >= SWEEP:
                 swept = loop.time()
                 await asyncio.to_thread(_sweep, door)
-            for hold in await asyncio.to_thread(_deliver_new, door, session, folder / DECISIONS, seen):
-                seen = max(seen, hold.revision)
-                changed(hold)
+            found = await asyncio.to_thread(_changes, door, seen)
         except StoreBroken:
             continue  # the door has noted it; what was decided is told when the store is back
-        except OSError as error:
-            logging.getLogger(__name__).warning("a decision could not be told: %s", error)
+        untold |= {hold.id: hold for hold in found if hold.session == session and hold.state in TOLD}
+        before = faults
+        faults = await asyncio.to_thread(_tell_all, folder / DECISIONS, untold) if untold else before
+        for fault in faults - before:
+            logging.getLogger(__name__).warning("a decision could not be told: %s", fault)
+        for hold in found:
+            seen = max(seen, hold.revision)
+            changed(hold)
 
 
 def _sweep(door: Door) -> None:
@@ -54,12 +60,21 @@ def _sweep(door: Door) -> None:
     ledger.expire_due()
 
 
-def _deliver_new(door: Door, session: str, folder: Path, seen: int) -> tuple[Hold, ...]:
-    found = door.open().ledger.watch(seen)
-    for hold in found:
-        if hold.session == session and hold.state in TOLD:
+def _changes(door: Door, seen: int) -> tuple[Hold, ...]:
+    return door.open().ledger.watch(seen)
+
+
+def _tell_all(folder: Path, untold: dict[str, Hold]) -> frozenset[str]:
+    """What cannot be told now stays, and keeps nothing else waiting; the faults."""
+    faults = set()
+    for hold in list(untold.values()):
+        try:
             tell(folder, hold)
-    return found
+        except (OSError, StoreBroken) as error:
+            faults.add(str(error))
+        else:
+            del untold[hold.id]
+    return frozenset(faults)
 
 
 def tell(folder: Path, hold: Hold) -> None:

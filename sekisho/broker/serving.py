@@ -11,6 +11,7 @@ import logging
 import os
 import socket
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -94,10 +95,17 @@ async def serve(hello: Hello, sockets: dict[str, socket.socket], channel: socket
     finally:
         proxy.stop()
         tasks[1].cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await asyncio.gather(*tasks)
-        await carrying.settled()
-        await asyncio.to_thread(door.close)
+        await ended(door, tasks)
+
+
+async def ended(door: Door, tasks: Sequence[asyncio.Task[None]]) -> None:
+    """Wait for what ends, and have on disk what was recorded, however a task ended."""
+    with contextlib.suppress(asyncio.CancelledError):
+        for fault in await asyncio.gather(*tasks, return_exceptions=True):
+            if isinstance(fault, Exception):
+                door.trouble(f"a part of the gatekeeper failed: {type(fault).__name__}: {fault}")
+    await carrying.settled()
+    await asyncio.to_thread(door.close)
 
 
 def _announcements(door: Door, state: SessionState, sockets: dict[str, socket.socket]) -> None:
