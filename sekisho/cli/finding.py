@@ -14,23 +14,28 @@ if TYPE_CHECKING:
     from sekisho.cli.results import Results
 
 
-def find(store: Store, text: str) -> SessionFolder:
-    """A session by its id or an unambiguous part of it. Raises Trouble."""
+def find(store: Store, text: str | None) -> SessionFolder:
+    """A session by its id or an unambiguous part of it; None is the one that began last. Raises Trouble."""
+    if text is None:
+        return _latest(store)
     try:
         return store.sessions.find(text)
     except LookupError as error:
         raise Trouble(str(error), instead="`sekisho sessions list` shows the ids") from error
 
 
-def latest(store: Store) -> SessionFolder:
-    """The session that began last. Raises Trouble."""
+def _latest(store: Store) -> SessionFolder:
     for folder in store.sessions.list():
-        return folder
+        if record_of(folder) is not None:
+            return folder
     raise Trouble("no sessions yet", instead="begin with: sekisho run -- bash")
 
 
-def results_of(text: str) -> "Results":
-    """The results of a session that has ended, or of one whose folder is gone. Raises Trouble."""
+def results_of(text: str | None) -> "Results":
+    """The results of a session that has ended, or of one whose folder is gone; for None as `find`.
+
+    Raises Trouble.
+    """
     from sekisho.cli.results import Results, tidied
 
     with opened() as store:
@@ -38,6 +43,8 @@ def results_of(text: str) -> "Results":
         try:
             record = find(store, text).load()
         except Trouble:
+            if text is None:
+                raise
             known = any(text in folder.id for folder in store.sessions.list())
             if known or (results := tidied(text)) is None:
                 raise

@@ -8,12 +8,25 @@ import difflib
 from collections.abc import Iterator
 from pathlib import Path
 
+from sekisho.cli.show import block
 from sekisho.core.pinning import digest, named_files
 from sekisho.core.problem import PolicyError
 from sekisho.session.settings import Layer
+from sekisho.store.trust import Trusted
 
 MOST_VERSIONS = 50
 MOST_LINES = 5000  # to be compared: more than a person reads, and soon more than a moment
+
+
+def show_to_trust(layer: Layer, last: Trusted | None) -> None:
+    """Print what a person has to read: what has changed, where that can be told, else the whole file."""
+    changed = changes(layer, last.digest) if last is not None else None
+    if last is None:
+        print(f"{layer.path} was never trusted:")
+    else:
+        rest = "this is what has changed" if changed else "that version is not at hand, so this is all of it"
+        print(f"{layer.path} was trusted in another version on {last.time}; {rest}:")
+    block(changed or layer.text.decode(errors="replace"))
 
 
 def changes(layer: Layer, trusted: str) -> str | None:

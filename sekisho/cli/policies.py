@@ -5,7 +5,6 @@ import sys
 from pathlib import Path
 
 from sekisho.cli.errors import USAGE, Trouble
-from sekisho.cli.show import block
 from sekisho.core.problem import PolicyError
 from sekisho.session.settings import Layer, Pinned, person_layer, pin, project_layer, read_layer
 from sekisho.store.store import Store
@@ -35,7 +34,7 @@ def unusable(error: PolicyError) -> Trouble:
 def _require_trust(store: Store, layer: Layer) -> None:
     if store.trust.is_trusted(layer.path, layer.digest):
         return
-    if not _asked(layer):
+    if not _asked(store, layer):
         raise Trouble(
             f"{layer.path} is not trusted as it stands",
             why="a policy can open the gate, so a changed one counts only after a person has read it",
@@ -45,9 +44,10 @@ def _require_trust(store: Store, layer: Layer) -> None:
     store.trust.trust(layer.path, layer.digest, getpass.getuser())
 
 
-def _asked(layer: Layer) -> bool:
+def _asked(store: Store, layer: Layer) -> bool:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False
-    print(f"{layer.path} is new or has changed:")
-    block(layer.text.decode(errors="replace"))
+    from sekisho.cli.former import show_to_trust
+
+    show_to_trust(layer, store.trust.last(layer.path))
     return input("Trust it as it stands? [y/N]: ").strip().lower() in ("y", "yes")

@@ -5,20 +5,16 @@ import os
 import sys
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from sekisho.cli.errors import USAGE, Trouble
 from sekisho.cli.opening import opened
 from sekisho.cli.policies import chosen_policy, unusable
-from sekisho.cli.show import block
 from sekisho.cli.trees import top_level
 from sekisho.core.problem import PolicyError, Problem
 from sekisho.session.settings import PROJECT_FILE, Layer, encode, person_layer, read_layer
-
-if TYPE_CHECKING:
-    from sekisho.store.trust import Trusted
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -136,7 +132,9 @@ def trust(
         print(f"{layer.path} is trusted already as it stands ({layer.digest})")
         return
     if not yes:
-        _show_for_trust(layer, last)
+        from sekisho.cli.former import show_to_trust
+
+        show_to_trust(layer, last)
         if not sys.stdin.isatty():
             raise Trouble(
                 "there is nobody to ask", instead="run it on a terminal, or with --yes", status=USAGE
@@ -145,17 +143,6 @@ def trust(
     with opened() as store:
         store.trust.trust(layer.path, layer.digest, getpass.getuser())
     print(f"{layer.path} is trusted as it stands ({layer.digest})")
-
-
-def _show_for_trust(layer: Layer, last: "Trusted | None") -> None:
-    """What a person has to read: what has changed, where that can be told, else the whole file."""
-    from sekisho.cli.former import changes
-
-    changed = changes(layer, last.digest) if last is not None else None
-    if last is not None:
-        rest = "this is what has changed" if changed else "that version is not at hand, so this is all of it"
-        print(f"{layer.path} was trusted in another version on {last.time}; {rest}:")
-    block(changed or layer.text.decode(errors="replace"))
 
 
 def _revoke(path: Path) -> None:

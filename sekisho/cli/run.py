@@ -46,7 +46,8 @@ def run(
     \b
     Examples:
       sekisho run -- bash
-      sekisho run --handoff task.md --timeout 2h -- sh -c 'claude -p "do what $SEKISHO_HANDOFF says"'
+      sekisho run --handoff task.md --timeout 2h -- \\
+        sh -c 'claude -p "do what $SEKISHO_HANDOFF says"'
     """
     _have_standard_descriptors()
     _check_command(command)

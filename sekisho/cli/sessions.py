@@ -11,7 +11,7 @@ import msgspec
 import typer
 
 from sekisho.cli.errors import USAGE, Trouble
-from sekisho.cli.finding import find, finish_lost, latest, record_of
+from sekisho.cli.finding import find, finish_lost, record_of
 from sekisho.cli.naming import LatestId, SessionId
 from sekisho.cli.opening import opened
 from sekisho.cli.options import Json
@@ -81,7 +81,7 @@ def show(session: LatestId = None, json: Json = False) -> None:
     """Print the handoff of a session."""
     with opened() as store:
         finish_lost(store)
-        folder = find(store, session) if session is not None else latest(store)
+        folder = find(store, session)
         path = folder.handoff_json if json else folder.handoff_markdown
         try:
             print(path.read_text(), end="")
@@ -96,14 +96,14 @@ app.command()(apply)
 
 
 @app.command("open")
-def open_session(session: SessionId) -> None:
+def open_session(session: LatestId = None) -> None:
     """Print where the session's work lies."""
     with opened() as store:
         print(find(store, session).work / "tree")
 
 
 @app.command()
-def logs(session: SessionId) -> None:
+def logs(session: LatestId = None) -> None:
     """Print what the gatekeeper of a session logged."""
     with opened() as store:
         folder = find(store, session)
@@ -114,7 +114,7 @@ def logs(session: SessionId) -> None:
 
 
 @app.command()
-def report(session: SessionId) -> None:
+def report(session: LatestId = None) -> None:
     """Print everything on record about a session, one line each."""
     with opened() as store:
         folder = find(store, session)

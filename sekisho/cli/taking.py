@@ -8,12 +8,12 @@ import typer
 
 from sekisho.cli.errors import USAGE, Trouble
 from sekisho.cli.finding import results_of
-from sekisho.cli.naming import SessionId
+from sekisho.cli.naming import LatestId, SessionId
 from sekisho.cli.show import is_terminal, nothing
 
 
 def diff(
-    session: SessionId,
+    session: LatestId = None,
     stat: Annotated[bool, typer.Option("--stat", help="Only which files, how much.")] = False,
 ) -> None:
     """Print what a session changed, uncommitted work included."""

@@ -250,7 +250,9 @@ def test_an_untrusted_policy_is_shown_and_then_asked_about(world: World, wary: P
     with (wary / "sekisho.toml").open("a") as file:
         file.write("# changed\n")
     person = Person(world.sekisho, wary, "run", "--", "echo", "ran")
-    person.sees(r"\[y/N\]: ")
+    shown = person.sees(r"\[y/N\]: ")
+    assert "| +# changed" in shown
+    assert "-version = 1" not in shown
     person.types("\x04")  # no answer is no yes
     status, said = person.end()
     assert (status, "ran\r\n" in said) == (2, False)

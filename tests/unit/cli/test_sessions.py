@@ -128,9 +128,20 @@ def test_what_was_killed_as_it_began_is_tidied_a_day_later(call: Calling, projec
 
 
 def test_without_an_id_the_latest_is_shown(call: Calling, project: Path) -> None:
+    with Store() as store:
+        store.sessions.create("1231-zzzzz")  # one that is beginning has nothing to show
     assert call("sessions", "show").out == "# What was done\n"
+    assert "+two" in call("sessions", "diff").out
+    for command in ("open", "logs", "report"):
+        assert call("sessions", command).out == call("sessions", command, ID).out
     call("sessions", "clean", "--older", "1s")
-    assert "no sessions yet" in call("sessions", "show").err
+    for command in ("show", "diff", "open", "logs", "report"):
+        assert "no sessions yet" in call("sessions", command).err
+
+
+@pytest.mark.parametrize("command", ["apply", "stop", "restore"])
+def test_what_changes_something_wants_an_id(call: Calling, project: Path, command: str) -> None:
+    assert call("sessions", command).status == 2
 
 
 def test_the_list_counts_what_waits_and_times_are_those_of_approvals(call: Calling, project: Path) -> None:
