@@ -51,11 +51,15 @@ def _scoped(
 
 
 def _aliased(walker: "Walker", node: Simple, alias: str, state: State, io: Streams) -> list[State]:
+    """A shell that is not interactive may leave aliases alone: what one sets holds, and does not."""
     scoped = state.copy()
-    scoped.aliases.pop(node.words[0].plain or "")
+    name = node.words[0].plain or ""
+    scoped.aliases.pop(name)
     text = " ".join([alias, *(word.src for word in node.words[1:])])
     io, finish = redirected(walker, node.redirects, walker.expander(state), state, io)
-    for sub in walker.text(text, [scoped], io):
+    states = walker.text(text, [scoped], io)
+    for sub in states:
         state.absorb(sub)
-    finish([state])
-    return [state]
+        sub.aliases.setdefault(name, alias)
+    finish([*states, state])
+    return walker.merged([*states, state])

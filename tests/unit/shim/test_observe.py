@@ -267,3 +267,19 @@ def test_what_was_written_over_is_not_judged_by_what_was_there(made: str, writin
 def test_what_a_script_adds_to_its_own_text_is_read(adding: str) -> None:
     judged = observe(("sh", "-c", f"echo ls > /tmp/x; {adding}; sh /tmp/x"), Context(cwd="/work"))
     assert judged.effect is Effect.LOCAL
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "cd /tmp; alias w='cd /work'; w; rm -r x",
+        "cd /tmp; alias w='cd /work;'; w :; rm -r x",
+        "w() { cd /work; }; w; rm -r x",
+    ],
+)
+def test_what_an_alias_sets_holds_for_what_follows(script: str) -> None:
+    assert observe(("bash", "-c", script), Context(cwd="/work")).effect is Effect.DESTRUCTIVE
+    assert (
+        observe(("bash", "-c", "cd /tmp; alias w='cd /tmp'; w; rm -r x"), Context(cwd="/work")).effect
+        is Effect.LOCAL
+    )
