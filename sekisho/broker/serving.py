@@ -28,6 +28,7 @@ from sekisho.broker.checkpoints import Checkpoints
 from sekisho.broker.deliver import deliver
 from sekisho.broker.door import Door
 from sekisho.broker.gate import Gate
+from sekisho.broker.notifying import announce
 from sekisho.broker.secrets_guard import SecretsGuard
 from sekisho.broker.state import SessionState, load_state
 from sekisho.broker.testwatch import TestWatch
@@ -89,12 +90,14 @@ async def serve(hello: Hello, sockets: dict[str, socket.socket], channel: socket
     tasks = [
         asyncio.create_task(proxy.run()),
         asyncio.create_task(deliver(door, config.session, folder, gate.waiting.tell)),
+        asyncio.create_task(announce(door, state)),
     ]
     try:
         return await _until_told(channel)
     finally:
         proxy.stop()
-        tasks[1].cancel()
+        for task in tasks[1:]:
+            task.cancel()
         await ended(door, tasks)
 
 

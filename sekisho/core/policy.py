@@ -34,6 +34,7 @@ Path = Annotated[str, _written("path", "/v1/**")]
 Ref = Annotated[str, _written("ref", "release/*")]
 Method = Annotated[str, _written("method", "POST")]
 Secret = Annotated[str, _written("secret", "env:API_KEY")]
+Announce = Annotated[str, _written("announce", "env:NTFY_URL")]
 Address = Annotated[str, _written("address", "10.1.2.3:8443")]
 FilePath = Annotated[str, _written("file", "certs/ca.pem")]
 Digest = Annotated[str, _written("digest", "sha256:<64 hex digits>")]
@@ -221,7 +222,7 @@ class Approval(Section, frozen=True, kw_only=True):
 
     expires: Duration = 30 * 60.0
     hold_expires: Duration = 14 * 86400.0
-    notify: tuple[Text, ...] = ()
+    notify: tuple[Announce, ...] = ()
 
 
 class Done(Section, frozen=True, kw_only=True):

@@ -16,6 +16,7 @@ GATES = (Gate.AUTO, Gate.HUMAN, Gate.NEVER)
 _METHOD = re.compile(r"\*|[A-Z][A-Z-]*")
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*")
 _LOGIN = re.compile(r"[a-z][a-z0-9-]*")
 _SECRET_KINDS = ("env", "cmd", "login", "file")
 _SHELL = re.compile(r"[\"'`$|&;<>()\\*?]")
@@ -71,6 +72,18 @@ def secret(value: str) -> str:
     return value
 
 
+def announce(value: str) -> str:
+    """A URL of a notification service without a login in it, or where one is: `env:NAME`, `cmd:words`."""
+    scheme, there, rest = text(value).partition("://")
+    if there and _SCHEME.fullmatch(scheme) and rest:
+        if "@" in rest.partition("/")[0]:
+            raise ValueError("it has a login in it; say where the whole URL is: env:NAME or cmd:WORDS")
+        return value
+    if value.partition(":")[0] not in ("env", "cmd"):
+        raise ValueError("it is neither a URL such as ntfy://TOPIC nor env:NAME or cmd:WORDS")
+    return secret(value)
+
+
 def split_secret(value: str) -> tuple[str, tuple[str, ...]]:
     """The kind, and its argument; of `cmd` the argument list, which no shell sees."""
     kind, colon, rest = value.partition(":")
@@ -104,6 +117,7 @@ READERS: dict[str, Callable[[str], Any]] = {
     "method": method,
     "secret": secret,
     "address": address,
+    "announce": announce,
     "file": text,
     "digest": digest,
     "text": text,

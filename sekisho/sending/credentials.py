@@ -174,6 +174,7 @@ def _serves(model: Model, provider: str | None, place: Place) -> bool:
 
 def known_secrets(policy: Policy) -> tuple[str, ...]:
     """Values that must never leave in what the agent sends: those of variables, which are cheap to read."""
-    named = [*(m.key for m in policy.network.model), *(c.value for c in policy.network.credential)]
+    network = policy.network
+    named = [*(m.key for m in network.model), *(c.value for c in network.credential), *policy.approval.notify]
     values = (os.environ.get(name.removeprefix("env:"), "") for name in named if name.startswith("env:"))
     return tuple(value for value in values if len(value) >= SHORTEST_SECRET)

@@ -228,6 +228,22 @@ def test_a_secret_in_the_text_is_not_repeated() -> None:
     assert "does not belong here" in one(text).message
 
 
+@pytest.mark.parametrize(
+    ("place", "says"),
+    [
+        ("ntfy://kim:hunter2@ntfy.example/topic", "login"),
+        ("ntfy", "neither a URL"),
+        ("env:not a name", "not a name"),
+        ("login:claude", "neither a URL"),
+        ("cmd:echo $URL", "no shell"),
+    ],
+)
+def test_a_place_for_notifications_is_a_url_or_where_one_is(place: str, says: str) -> None:
+    problem = one(V + f"[approval]\nnotify = ['{place}']\n")
+    assert says in problem.message
+    assert "hunter2" not in str(problem)
+
+
 def test_problem_reads_as_a_compiler_message() -> None:
     assert str(one(V + "[network]\ndefault = 'reed'")).startswith(
         "sekisho.toml:3: network.default: 'reed' is"

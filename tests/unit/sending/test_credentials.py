@@ -144,3 +144,13 @@ def test_a_variable_needs_no_asking(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _entry(value: str) -> CredentialEntry:
     return CredentialEntry(host="a.test", value=value, use="read")
+
+
+def test_where_a_person_is_told_of_holds_is_a_secret_that_must_not_leave(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("CHAT_URL", "slack://token-1234567890/chat")
+    policy = parse(
+        'version = 1\n[approval]\nnotify = ["ntfy://my-topic-of-many-words", "env:CHAT_URL"]\n', "p"
+    )
+    assert credentials.known_secrets(policy) == ("slack://token-1234567890/chat",)
