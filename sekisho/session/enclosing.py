@@ -11,13 +11,17 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 
 import msgspec
 
+from sandbox.inplace.watching import Covers
 from sandbox.pipes import Pipes
 from sandbox.recording import Recording
+from sandbox.running import Running
 from sandbox.spec import Enclosure, Limits
 from sandbox.terminal import Terminal
+from sekisho.core.display import one_line
 from sekisho.session import notes, person, prepare, shimming
 from sekisho.session.beginning import Beginning
 from sekisho.session.config import SessionConfig
@@ -79,13 +83,15 @@ def run(store: Store, request: Request, begun: Beginning) -> tuple[int, str]:
     Raises EnclosureError, WorkspaceError, StoreBroken or OSError; then the command was not run, or was ended.
     """
     folder, policy = begun.folder, request.pinned.policy
-    ready = get_ready(store, request, folder, begun.draft(policy.sandbox))
+    draft = begun.draft(policy.sandbox)
+    ready = get_ready(store, request, folder, draft)
     ports = tuple(entry.port for entry in policy.network.local)
     terminal = ready.spec.terminal
     with (
         shimming.agent_socket(folder.id) as agent,
         ExitStack() as outlasting,
         _console(request, folder, terminal=terminal) as relay,
+        Covers(draft.covered) as covers,
     ):
         running = request.backend.start(
             ready.spec, ports=ports, stdio=relay.stdio, session=folder.id, scratch=folder.path
@@ -100,11 +106,18 @@ def run(store: Store, request: Request, begun: Beginning) -> tuple[int, str]:
             _begin(store, folder, base, ready.spec.limits, guard.unenforced)
             prepare.tell_skipped(place)
             _announce(folder.load(), (*ready.foretold, *guard.told), terminal=terminal)
+            covers.start(partial(_uncovered, running))
             running.release()
             guard.begin()
             folder.save(msgspec.structs.replace(folder.load(), state=SessionState.RUNNING, base=base))
             status = relay.relay(running)
         return guard.outcome(status)
+
+
+def _uncovered(running: Running, path: str) -> None:
+    """At once: whatever lies there now is open inside."""
+    running.stopped = running.stopped or f"{one_line(path)} was replaced outside, which uncovered it inside"
+    running.kill()
 
 
 def _console(request: Request, folder: SessionFolder, *, terminal: bool) -> Terminal | Pipes:

@@ -3,10 +3,12 @@
 import json
 import shutil
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.e2e.enclosing import both
 from tests.e2e.world import World, wait_for
 from tests.support.git import git_output, run_git
 from tests.support.needs import needs
@@ -182,3 +184,36 @@ def test_restoring_while_it_runs_shows_nothing_of_a_hidden_file(world: World) ->
     finally:
         world.policy.write_text(policy)
     assert plan.read_text() == "VERY PRIVATE, NOW\n"
+
+
+@pytest.fixture
+def covered(world: World) -> Iterator[World]:
+    """With a hidden file, and one that the repository's settings include."""
+    policy, table = world.policy.read_text(), "[sandbox]\n"
+    rest = policy if table in policy else f"{policy}\n{table}"
+    world.policy.write_text(rest.replace(table, f'{table}hide_paths = ["plan.txt"]\n'))
+    run_git("config", "include.path", "../team.gitconfig", cwd=world.repository)
+    files = [world.repository / name for name in ("plan.txt", "team.gitconfig")]
+    for file in files:
+        file.write_text("[user]\n\tname = before\n")
+    yield world
+    world.policy.write_text(policy)
+    run_git("config", "--unset", "include.path", cwd=world.repository)
+    for file in files:
+        file.unlink()
+
+
+@both
+@pytest.mark.parametrize("name", ["plan.txt", "team.gitconfig"])
+def test_a_file_that_is_uncovered_from_outside_ends_the_session(covered: World, name: str) -> None:
+    """Linux takes a cover away where another file comes into its place, as editors and `git config` do."""
+    target, new = covered.repository / name, covered.repository / "new"
+    script = "echo begun; while :; do echo '[a] b = evil' >>team.gitconfig; sleep 0.1; done 2>/dev/null"
+    with covered.running(script, "--in-place") as live:
+        assert live.says() == "begun"
+        new.write_text("[user]\n\tname = after\n")
+        new.rename(target)
+        session = live.end(timeout=10)
+    assert session.status == 137
+    assert f"{target} was replaced outside" in session.handoff["ended_because"]
+    assert "after" in target.read_text()
