@@ -97,8 +97,8 @@ def _secrets_in(folder: str, home: str) -> Iterator[str]:
 
 def _mask(path: str) -> Mount:
     if os.path.isdir(path):
-        return Mount(kind=MountKind.TMPFS, target=path, size=4096, mode=0o555)
-    return Mount(kind=MountKind.RO, source="/dev/null", target=path)
+        return Mount(kind=MountKind.TMPFS, target=path, size=4096, mode=0o555, guards=True)
+    return Mount(kind=MountKind.RO, source="/dev/null", target=path, guards=True)
 
 
 def _within(path: str, folder: str) -> bool:

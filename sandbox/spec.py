@@ -27,6 +27,7 @@ class Mount(msgspec.Struct, frozen=True, kw_only=True):
     size: int = 0  # bytes, for TMPFS
     mode: int = 0o755  # for TMPFS and DATA
     content: bytes = b""  # for DATA
+    guards: bool = False  # the path of this name outside, which must not come into view when it is replaced
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):

@@ -41,12 +41,6 @@ class InPlace(msgspec.Struct, frozen=True, kw_only=True):
         return self.workspace.repo
 
     @property
-    def covered(self) -> tuple[str, ...]:
-        """The paths of the tree that are mount points inside."""
-        dot = os.path.join(self.top, ".git")
-        return (dot, *self.passages, *(one.path for one in self.guarded))
-
-    @property
     def fixed(self) -> tuple[bytes, ...]:
         """What is guarded of the tree itself, as raw paths below the top."""
         below = (os.path.relpath(one.path, self.top) for one in self.guarded)

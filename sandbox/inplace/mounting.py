@@ -41,10 +41,13 @@ def mounts(inplace: InPlace) -> tuple[Mount, ...]:
     view = [_bind(MountKind.RW, top, top)]
     if inplace.pointer:
         pointer = f"gitdir: {INSIDE_GIT}\n".encode()
-        view.append(Mount(kind=MountKind.DATA, target=dot, content=pointer, mode=0o444))
-    view.append(_bind(MountKind.RW, str(workspace.clone_git_dir), INSIDE_GIT if inplace.pointer else dot))
+        view.append(Mount(kind=MountKind.DATA, target=dot, content=pointer, mode=0o444, guards=True))
+        view.append(_bind(MountKind.RW, str(workspace.clone_git_dir), INSIDE_GIT))
+    else:
+        view.append(_bind(MountKind.RW, str(workspace.clone_git_dir), dot, guards=True))
     view += [m for m in clone_mounts(workspace, top) if m.kind is not MountKind.RW]
-    layers = [(path, _bind(MountKind.RW, path, path)) for path in inplace.passages if Path(path).is_dir()]
+    passages = (path for path in inplace.passages if Path(path).is_dir())
+    layers = [(path, _bind(MountKind.RW, path, path, guards=True)) for path in passages]
     layers += [(one.path, _guard(one)) for one in inplace.guarded]
     layers.sort(key=lambda layer: layer[0].count("/"))
     return (*view, *(mount for _, mount in layers))
@@ -52,9 +55,9 @@ def mounts(inplace: InPlace) -> tuple[Mount, ...]:
 
 def _guard(one: Guarded) -> Mount:
     if one.content is not None:
-        return Mount(kind=MountKind.DATA, target=one.path, content=one.content, mode=0o444)
-    return _bind(MountKind.RO, one.source or one.path, one.path)
+        return Mount(kind=MountKind.DATA, target=one.path, content=one.content, mode=0o444, guards=True)
+    return _bind(MountKind.RO, one.source or one.path, one.path, guards=True)
 
 
-def _bind(kind: MountKind, source: str, target: str) -> Mount:
-    return Mount(kind=kind, source=source, target=target)
+def _bind(kind: MountKind, source: str, target: str, *, guards: bool = False) -> Mount:
+    return Mount(kind=kind, source=source, target=target, guards=guards)

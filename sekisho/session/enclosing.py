@@ -15,7 +15,7 @@ from functools import partial
 
 import msgspec
 
-from sandbox.inplace.watching import Covers
+from sandbox.covers import Covers
 from sandbox.pipes import Pipes
 from sandbox.recording import Recording
 from sandbox.running import Running
@@ -83,15 +83,14 @@ def run(store: Store, request: Request, begun: Beginning) -> tuple[int, str]:
     Raises EnclosureError, WorkspaceError, StoreBroken or OSError; then the command was not run, or was ended.
     """
     folder, policy = begun.folder, request.pinned.policy
-    draft = begun.draft(policy.sandbox)
-    ready = get_ready(store, request, folder, draft)
+    ready = get_ready(store, request, folder, begun.draft(policy.sandbox))
     ports = tuple(entry.port for entry in policy.network.local)
     terminal = ready.spec.terminal
     with (
         shimming.agent_socket(folder.id) as agent,
         ExitStack() as outlasting,
         _console(request, folder, terminal=terminal) as relay,
-        Covers(draft.covered) as covers,
+        Covers(mount.target for mount in ready.spec.mounts if mount.guards) as covers,
     ):
         running = request.backend.start(
             ready.spec, ports=ports, stdio=relay.stdio, session=folder.id, scratch=folder.path

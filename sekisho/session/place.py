@@ -40,11 +40,6 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
         return mounts_of_clone(self.workspace, self.workspace.repo)
 
     @property
-    def covered(self) -> tuple[str, ...]:
-        """What of the person's tree is covered inside by a mount that can be lost, see `Covers`."""
-        return self.inplace.covered if self.inplace is not None else ()
-
-    @property
     def subject(self) -> Subject:
         """What its checkpoints are taken of."""
         return inplace.subject_of(self.inplace) if self.inplace else of_workspace(self.workspace)

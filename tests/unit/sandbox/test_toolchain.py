@@ -152,6 +152,8 @@ def test_secret_within_something_shown_is_hidden(home: Path, folder: str, secret
     toolchain = found(home, extra=[folder])
     masks = hidden(toolchain, home)
     assert any(secret == mask or secret.startswith(mask + "/") for mask in masks)
+    # A login that is written anew outside would come into view.
+    assert {mask.target for mask in toolchain.mounts if mask.guards} >= {str(home / m) for m in masks}
     # On top of what they hide.
     kinds = [mount.source == mount.target for mount in toolchain.mounts]
     assert kinds == sorted(kinds, reverse=True)

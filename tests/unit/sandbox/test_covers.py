@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from sandbox import covers as module
+from sandbox.covers import Covers
 from sandbox.errors import EnclosureError
-from sandbox.inplace import watching
-from sandbox.inplace.watching import Covers
 
 SOON, NEVER = 5.0, 0.3  # seconds
 
@@ -38,16 +38,20 @@ def seen(tree: Path, act: Callable[[], object], wait: float) -> str | None:
     return told[0] if told else None
 
 
+def removed_among_thousands(tree: Path) -> None:
+    """More events than the kernel keeps."""
+    for number in range(20_000):
+        (tree / f"new{number}").touch()
+    (tree / "hidden").unlink()
+
+
 LOST: dict[str, tuple[Callable[[Path], object], str]] = {
     "renamed_over": (lambda tree: os.replace(tree / "other", tree / "hidden"), "hidden"),
     "removed": (lambda tree: (tree / "hidden").unlink(), "hidden"),
     "moved_away": (lambda tree: (tree / "deep/settings").rename(tree / "elsewhere"), "deep/settings"),
     "its_folder_moved": (lambda tree: (tree / "deep").rename(tree / "shallow"), "deep"),
     "made_where_nothing_was": (lambda tree: (tree / "absent").touch(), "absent"),
-    "removed_among_thousands": (
-        lambda tree: ([(tree / f"new{n}").touch() for n in range(20_000)], (tree / "hidden").unlink()),
-        "hidden",
-    ),
+    "removed_among_thousands": (lambda tree: removed_among_thousands(tree), "hidden"),
 }
 KEPT: dict[str, Callable[[Path], object]] = {
     "written_in_place": lambda tree: (tree / "hidden").write_text("after\n"),
@@ -81,7 +85,7 @@ def test_without_a_watch_nothing_is_covered(tree: Path, monkeypatch: pytest.Monk
     def none(*_: object) -> int:
         raise OSError(24, "Too many open files")
 
-    monkeypatch.setattr(watching, "_checked", none)
+    monkeypatch.setattr(module, "_checked", none)
     with pytest.raises(EnclosureError) as refused:
         Covers([str(tree / "hidden")])
     assert refused.value.code == "covers-unwatched"

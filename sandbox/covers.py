@@ -1,8 +1,9 @@
-"""Sees when something that a session in place has covered is replaced outside.
+"""Sees when something that is covered inside is replaced outside.
 
-A cover is a mount on a file or folder of the person's tree. Linux takes such a mount away in every namespace
-once a program outside renames another file over it, or removes it (since 3.18, see rename(2) and EBUSY): what
-lies there afterwards is open inside. Inside, nobody can do that: what is a mount point there is busy.
+A cover is a mount on a file or folder of the person's: a hidden file of a tree that is worked in in
+place, a login in a folder of tools. Linux takes such a mount away in every namespace once a program
+outside renames another file over it, or removes it (since 3.18, see rename(2) and EBUSY): what lies there
+afterwards is open inside. Inside, nobody can do that: what is a mount point there is busy.
 """
 
 import contextlib
@@ -43,8 +44,8 @@ class Covers:
             self.close()
             raise EnclosureError(
                 "covers-unwatched",
-                f"What is covered in this tree cannot be watched: {error.strerror}.",
-                "Raise fs.inotify.max_user_instances and max_user_watches (sysctl), or leave out --in-place.",
+                f"What is to be hidden inside cannot be watched: {error.strerror}.",
+                "Raise fs.inotify.max_user_instances and max_user_watches (sysctl).",
             ) from error
 
     def _begin(self) -> None:
