@@ -3,23 +3,31 @@
 import json as jsonlib
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
 import typer
 
+from netpolicy.call import BODYLESS
 from sekisho.cli.errors import USAGE, Trouble
 from sekisho.cli.explaining import Explained, Place, unreadable
 from sekisho.cli.explaining import explain as explained
 from sekisho.cli.judging import Judging, judging
 from sekisho.cli.options import Json
 from sekisho.cli.show import nothing
+from sekisho.core.action import Action
 from sekisho.core.display import one_line
-from sekisho.core.verdict import Decision
+from sekisho.core.verdict import Decision, Verdict
 
 _BARE = re.compile(r"[^/?#:@\s]+(?::\d+)?(?:[/?#].*)?", re.DOTALL)
+
+# What each context is, and how to ask for the other.
+CONTEXTS: dict[Place, str] = {
+    "host": "host, outside of any session; as an agent in a session would meet it: --context sandbox",
+    "sandbox": "sandbox, as in a session from here; outside of any session: --context host",
+}
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
@@ -42,18 +50,22 @@ def explain(
     jsonl: Annotated[
         bool, typer.Option("--jsonl", help="Read rows from stdin, answer one line each.")
     ] = False,
-    context: Annotated[Place, typer.Option(help="Where a command would run.")] = "host",
+    context: Annotated[
+        Place, typer.Option(help="Where a command would run: in a session (sandbox), or outside of any.")
+    ] = "host",
     policy: Annotated[Path | None, typer.Option(help="Judge by this policy file.", metavar="FILE")] = None,
     json: Json = False,
 ) -> None:
     """Say what would happen to a request or a command, without doing anything.
 
-    It is judged by your own policy and the project's, as far as you trust that, or by the one named.
+    It is judged by your own policy and the project's, as far as you trust that, or by the one named. A
+    command is judged as outside of any session; with --context sandbox as inside one, as an agent meets it.
 
     \b
     Examples:
       sekisho explain --http POST https://api.example/graphql --body-file q.json
       sekisho explain -- git push origin main
+      sekisho explain --context sandbox -- ./deploy.sh
       sekisho explain --shell 'rm -rf build && make test' --context sandbox
     """
     chosen = [bool(command), shell is not None, http is not None, jsonl]
@@ -70,9 +82,9 @@ def explain(
     if http is None and (header or body_file):
         raise Trouble("--header and --body-file are parts of a request", instead="give --http", status=USAGE)
     row = _row(command, shell, http, header or (), body_file)
-    said = explained(row, judged_by.policy, context, judged_by.world)
-    if http is not None and row["url"] != http[1]:
-        said = msgspec.structs.replace(said, notes=(f"taken as {row['url']}", *said.notes))
+    said = explained(row, judged_by.policy, context, judged_by.world, judged_by.tools)
+    if http is not None:
+        said = msgspec.structs.replace(said, notes=(*_taken(row, http[1], said.decision), *said.notes))
     print(jsonlib.dumps(answer(row, said)) if json else "\n".join(_lines(said)))
 
 
@@ -92,6 +104,15 @@ def _row(
 
         row["body"] = "base64:" + base64.b64encode(body_file.read_bytes()).decode()
     return row
+
+
+def _taken(row: Mapping[str, Any], typed: str, decision: Decision) -> Iterator[str]:
+    """What a request was taken for, where more could have been said."""
+    if row["url"] != typed:
+        yield f"taken as {row['url']}"
+    bodied = row["method"].upper() not in BODYLESS and row["method"].upper() != "CONNECT"
+    if bodied and "body" not in row and decision.verdict is not Verdict.ALLOW:
+        yield "judged without a body, which may tell more: --body-file FILE"
 
 
 def _address(method: str, url: str) -> str:
@@ -127,15 +148,18 @@ def _answer_line(line: str, judged_by: Judging, place: Place) -> dict[str, Any]:
     row: Any = {}
     try:
         row = jsonlib.loads(line)
-        return answer(row, explained(row, judged_by.policy, place, judged_by.world))
+        # Where there is no policy, a table is about commands, not about the tools of one machine.
+        tools = None if judged_by.world is None else judged_by.tools
+        return answer(row, explained(row, judged_by.policy, place, judged_by.world, tools))
     except Exception as error:
         return answer(row if isinstance(row, dict) else {}, unreadable(error, judged_by.policy))
 
 
 def answer(row: Mapping[str, Any], said: Explained) -> dict[str, Any]:
-    """The decision as scripts read it; `parts` and `notes` only where there is more than one, or any."""
+    """The decision as scripts read it; `context` only of a command, `parts` and `notes` only where there is
+    more than one, or any."""
     whole = _decision(said.decision) | {"effect": said.effect.value}
-    more: dict[str, Any] = {}
+    more: dict[str, Any] = {} if said.place is None else {"context": said.place}
     if len(said.parts) > 1:
         more["parts"] = [_decision(part) for part in said.parts]
     if said.notes:
@@ -161,22 +185,26 @@ def _lines(said: Explained) -> list[str]:
     action = decision.action
     lines = [
         f"{decision.verdict} (gate {decision.gate}, effect {said.effect}, code {decision.code or '-'})",
-        f"  {one_line(action.verb)} {one_line(action.target)}",
+        f"  {_act(action)}",
         f"  why: {one_line(decision.reason)}",
     ]
     if decision.instead:
         lines.append(f"  next: {one_line(decision.instead)}")
+    if said.place is not None:
+        lines.append(f"  context: {CONTEXTS[said.place]}")
     lines += [f"  rule: {one_line(r.rule)} says {r.says} ({one_line(r.source)})" for r in decision.rules]
     lines += [f"  note: {one_line(note)}" for note in said.notes]
     return lines + (_parts(said.parts) if len(said.parts) > 1 else [])
 
 
+def _act(action: Action) -> str:
+    """Verb and target, once where the target says it all."""
+    verb, target = one_line(action.verb), one_line(action.target)
+    return target if f"{target} ".startswith(f"{verb} ") else f"{verb} {target}"
+
+
 def _parts(parts: Sequence[Decision]) -> list[str]:
-    said = (
-        f"  {part.verdict}: {one_line(part.action.verb)} {one_line(part.action.target)}: "
-        f"{one_line(part.reason)}"
-        for part in parts
-    )
+    said = (f"  {part.verdict}: {_act(part.action)}: {one_line(part.reason)}" for part in parts)
     return ["  its parts:", *(f"  {line}" for line in dict.fromkeys(said))]
 
 

@@ -12,6 +12,7 @@ from sekisho.core.pinning import is_script
 from sekisho.core.policy import NetworkRule, Policy, Rule, Tool
 from sekisho.core.rules import PRODUCTION, Spoken, command_matches, request_matches
 from sekisho.core.shape import all_keys
+from sekisho.core.units import render_duration
 
 _EXAMPLE = re.compile(r"(?P<method>[A-Z*-]+) (?P<scheme>https?)://(?P<host>[^/?#\s]+)(?P<path>/[^\s#]*)?")
 
@@ -177,8 +178,19 @@ def _network(policy: Policy) -> Iterator[Finding]:
 
 
 def _approval(policy: Policy) -> Iterator[Finding]:
-    if policy.approval.expires > policy.approval.hold_expires:
-        yield Finding(("approval", "expires"), "an approval would outlive the hold it is for")
+    good_for, kept = policy.approval.expires, policy.approval.hold_expires
+    if good_for <= kept:
+        return
+    said = [
+        f"{name} = {render_duration(seconds)}{'' if f'approval.{name}' in policy.given else ' (the default)'}"
+        for name, seconds in (("expires", good_for), ("hold_expires", kept))
+    ]
+    key = "expires" if "approval.expires" in policy.given else "hold_expires"
+    yield Finding(
+        ("approval", key),
+        f"an approval would outlive the hold it is for: {', '.join(said)}",
+        "set expires to no more than hold_expires",
+    )
 
 
 def _locks(policy: Policy) -> Iterator[Finding]:

@@ -43,7 +43,7 @@ TEXTS: dict[str, Text] = {
     "held-write": HELD,
     "unknown-effect": Text(
         "whether it only reads cannot be told, so it counts as a write",
-        "use a form that is known to read, such as GET, or go on with other work",
+        "use a form that is known to read (of a request, GET), or go on with other work",
     ),
     "model-not-configured": Text(
         "no [[network.model]] of the policy names this provider",
@@ -62,10 +62,11 @@ TEXTS: dict[str, Text] = {
     "write-credential": Text("it uses credentials that can write", _ASK),
     "destructive": Text(
         "it would lose work that no checkpoint covers",
-        "move it aside instead of deleting it, or commit first what should be kept",
+        "keep first what it would lose (a commit, a copy, a dump), or leave it to a person",
     ),
     "destructive-denied": Text(
-        "this project allows no destructive commands", "move it aside instead of deleting it"
+        "this project allows no destructive commands",
+        "find a way that keeps what is there (a new name, a copy), or leave it to a person",
     ),
     "host-not-listed": Text(
         "this session may only reach listed hosts",
@@ -87,7 +88,7 @@ TEXTS: dict[str, Text] = {
     ),
     "malformed-request": Text("the request is malformed", "send it with an ordinary HTTP client"),
     "planted-secret": Text(
-        "a secret that was planted as a trap is in it",
+        "a secret is in it: a key of the person's, or a value planted as a trap",
         "send it without secrets; nothing outside needs that value",
     ),
     "secret-in-commit": Text(
@@ -164,6 +165,11 @@ TEXTS: dict[str, Text] = {
     "hold-unknown": Text(
         "it was cut off and nobody knows how it ended", "leave its target alone until a person has looked"
     ),
+}
+
+# What to do instead where it is a command that waits, for codes whose text speaks of requests.
+COMMANDS: dict[str, str] = {
+    "unknown-effect": "run it in a session, where what it sends is judged by itself, or leave it to a person",
 }
 
 

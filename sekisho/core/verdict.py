@@ -20,7 +20,7 @@ from sekisho.core.policy import Policy
 from sekisho.core.pushes import push_report
 from sekisho.core.remotes import host_of
 from sekisho.core.rules import is_listed
-from sekisho.core.texts import DENIED, HELD, TEXTS
+from sekisho.core.texts import COMMANDS, DENIED, HELD, TEXTS
 
 
 class Verdict(StrEnum):
@@ -114,16 +114,18 @@ def _decision(action: Action, report: Report) -> Decision:
         gate=opinion.gate,
         code=opinion.code,
         reason=opinion.reason,
-        instead=opinion.instead or _instead(opinion),
+        instead=opinion.instead or _instead(opinion, action),
         action=action,
         rules=action.rules,
         rates=report.rates,
     )
 
 
-def _instead(opinion: Opinion) -> str:
+def _instead(opinion: Opinion, action: Action) -> str:
     if opinion.gate in (Gate.NONE, Gate.AUTO):
         return ""
+    if opinion.code in COMMANDS and spoken_of(action).argv:
+        return COMMANDS[opinion.code]
     return TEXTS.get(opinion.code, DENIED if opinion.gate is Gate.NEVER else HELD).instead
 
 

@@ -230,3 +230,92 @@ def test_a_tunnel_is_named_by_host_and_port(call: Calling) -> None:
 def test_parts_of_a_request_belong_to_one(call: Calling) -> None:
     ended = call("explain", "--header", "a: b", "--", "git", "status")
     assert (ended.status, "give --http" in ended.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("line", "effect"),
+    [("ssh there", "external"), ("kubectl get pods", "read"), ("sudo apt install x", "local")],
+)
+def test_a_tool_that_a_session_lacks_is_denied_in_its_context_and_keeps_its_effect(
+    call: Calling, project: Path, line: str, effect: str
+) -> None:
+    said = explained(call, "--policy", "sekisho.toml", "--context", "sandbox", "--shell", line)
+    assert (said["verdict"], said["code"], said["effect"]) == ("deny", "absent-tool", effect)
+    outside = explained(call, "--policy", "sekisho.toml", "--shell", line)
+    assert (outside["code"], outside["effect"]) != ("absent-tool", effect)
+
+
+def test_a_tool_that_the_policy_keeps_is_judged_by_what_it_does(call: Calling, project: Path) -> None:
+    (project / "keep.toml").write_text('version = 1\n[sandbox.tools]\nkeep = ["kubectl"]\n')
+    asked = ("--policy", "keep.toml", "--context", "sandbox", "--", "kubectl")
+    assert explained(call, *asked, "get", "pods")["verdict"] == "allow"
+    assert explained(call, *asked, "delete", "pod", "x")["code"] == "held-write"
+
+
+def test_rows_without_any_policy_are_not_judged_by_this_machine_s_tools(
+    call: Calling, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / "sekisho.toml").rename(project / "named.toml")
+    row = '{"command": "kubectl get pods"}\n'
+    for more, verdict in (((), "allow"), (("--policy", "named.toml"), "deny")):
+        monkeypatch.setattr("sys.stdin", io.StringIO(row))
+        answer = json.loads(call("explain", "--jsonl", "--context", "sandbox", *more).out)
+        assert (answer["verdict"], answer["effect"], answer["context"]) == (verdict, "read", "sandbox")
+
+
+@pytest.mark.parametrize(
+    ("words", "context", "verdict"),
+    [
+        ("curl -d x https://localhost:8443/x", "sandbox", "hold"),
+        ("curl -X DELETE localhost:8443/x", "sandbox", "hold"),
+        ("curl https://localhost:8443/x", "sandbox", "allow"),
+        ("curl -d x https://localhost:8444/x", "sandbox", "allow"),
+        ("curl -d x https://localhost:8443/x", "host", "allow"),
+        ("curl -d x https://localhost:8443/v1/render", "sandbox", "allow"),
+        ("curl -d x https://localhost:8443/closed", "sandbox", "deny"),
+    ],
+)
+def test_what_a_command_sends_to_a_port_of_the_person_s_machine_is_judged_as_on_the_wire(
+    call: Calling, project: Path, words: str, context: str, verdict: str
+) -> None:
+    rules = (
+        ('method = "POST"\npath = "/v1/render"', "read"),
+        ('path = "/closed"', "forbidden"),
+    )
+    text = "version = 1\n[[network.local]]\nport = 8443\n"
+    for where, effect in rules:
+        text += f'[[network.rule]]\nhost = "localhost"\n{where}\neffect = "{effect}"\n'
+    (project / "ports.toml").write_text(text)
+    said = explained(call, "--policy", "ports.toml", "--context", context, "--", *words.split())
+    assert said["verdict"] == verdict, said
+
+
+@pytest.mark.parametrize(("asked", "other"), [("host", "sandbox"), ("sandbox", "host")])
+def test_the_answer_says_which_context_was_judged_and_how_to_ask_for_the_other(
+    call: Calling, asked: str, other: str
+) -> None:
+    said = call("explain", "--context", asked, "--", "make", "x").out
+    assert f"context: {asked}" in said
+    assert f"--context {other}" in said
+    assert "context:" not in call("explain", "--http", "GET", "https://x.test/").out
+
+
+def test_a_target_that_says_it_all_is_printed_once(call: Calling) -> None:
+    assert call("explain", "--", "pytest").out.splitlines()[1] == "  pytest"
+    assert call("explain", "--", "./deploy.sh").out.splitlines()[1] == "  ./deploy.sh"
+    assert call("explain", "--", "kubectl", "get", "x").out.splitlines()[1] == "  kubectl.get get x"
+
+
+def test_what_waits_as_a_command_is_not_told_about_requests(call: Calling) -> None:
+    command = explained(call, "--", "./deploy.sh")
+    request = explained(call, "--http", "QUX", "https://x.test/")
+    assert command["code"] == request["code"] == "unknown-effect"
+    assert "session" in command["instead"]
+    assert "GET" in request["instead"]
+    assert "GET" not in command["instead"]
+
+
+@pytest.mark.parametrize(("method", "told"), [("POST", True), ("GET", False)])
+def test_a_request_that_is_judged_without_a_body_says_so(call: Calling, method: str, told: bool) -> None:
+    asked = call("explain", "--http", method, "https://api.github.com/graphql").out
+    assert ("--body-file" in asked) is told
