@@ -10,8 +10,8 @@ from shim.bash.effort import Unreadable
 from shim.bash.state import State
 from shim.bash.streams import Streams
 from shim.bash.walk import Walker
-from shim.context import Context
-from shim.paths import deleted, expanded, note_written, written
+from shim.context import Context, Kind
+from shim.paths import deleted, expanded, is_product, note_written, written
 from shim.text import HOLE, known, shown, shown_each
 
 if TYPE_CHECKING:
@@ -106,14 +106,35 @@ class Call(msgspec.Struct):
             code = "deletes-files" if effect is Effect.DESTRUCTIVE else ""
             self.does(effect, path, reason, code=code, verb="file.delete")
 
-    def writes(self, path: str, *, append: bool = False) -> None:
-        """The call writes `path`, over what is there unless `append`."""
+    def writes(self, path: str, *, append: bool = False, product: bool = False) -> None:
+        """The call writes `path`, over what is there unless `append`.
+
+        A `product` can be made again, where its name says that it is one.
+        """
         for one in expanded(path, self.state, self.context) or (path,):
             effect, reason = written(one, self.state, self.context, append=append)
+            if effect is Effect.DESTRUCTIVE and product and is_product(one):
+                effect, reason = Effect.LOCAL, "can be made again"
             code = "overwrites-file" if effect is Effect.DESTRUCTIVE else ""
             self.does(effect, one, reason, code=code, verb="file.write")
             note_written(one, self.state, self.context)
-            self.judge.effort.copy(len(self.state.cwd) + len(one), 1 + len(self.state.made) // _MADE_A_STEP)
+            self._looked(one)
+
+    def overwrites(self, path: str, *, product: bool = False) -> None:
+        """As `writes`, for a word that names a file by custom only: it may be a format or an address."""
+        effect, reason = written(path, self.state, self.context)
+        if effect is Effect.DESTRUCTIVE and not path.startswith("-") and not (product and is_product(path)):
+            self.does(effect, path, reason, code="overwrites-file", verb="file.write")
+        self._looked(path)
+
+    def _looked(self, path: str) -> None:
+        self.judge.effort.copy(len(self.state.cwd) + len(path), 1 + len(self.state.made) // _MADE_A_STEP)
+
+    def clears(self, path: str) -> None:
+        """The call empties the folder `path`, where there is one."""
+        self._looked(path)
+        if self.context.files.kind(self.state.resolve(path)) is not Kind.ABSENT:
+            self.deletes([path])
 
     # -- running something else ------------------------------------------------------------------
     def runs(

@@ -22,6 +22,8 @@ SYSTEM = (
     "/var/",
     "/opt/",
 )
+# Below these a project of somebody's own may lie; what a package put there is in no working tree.
+_FOR_PROJECTS = ("/opt/", "/var/", "/usr/src/", "/usr/local/src/", "/dev/shm/")
 NOWHERE = re.compile(r"/dev/(null|stdout|stderr|tty|zero|full|fd/.*|stdin|pts/\d+)|/proc/self/fd/\d+|-")
 NETWORK = re.compile(r"/dev/(?:tcp|udp)/([^/]+)/")
 REGENERABLE = table("paths")["regenerable"]
@@ -29,6 +31,22 @@ REGENERABLE_NAMES = re.compile(
     r".*\.(pyc|pyo|o|obj|a|class|tmp|temp|swp|bak~|egg-info|dist-info|tsbuildinfo|gcda|gcno|elc)|.*~|"
     r"\.DS_Store|\.coverage(\..*)?|\.eslintcache|coverage\.xml"
 )
+
+
+# What compilers, bundlers and test runners write: programs have no ending, or one of these.
+_PRODUCTS = re.compile(
+    r"[^.]+|.*\.(?:exe|so|dylib|dll|wasm|out|elf|hex|bin|d|js|mjs|cjs|css|map|prof|pprof|lcov|sarif|gcov)|"
+    r"(?:.*[-_.])?(?:junit|cover|coverage|report|reports|results?|lint|eslint|stats|profile|bench)(?:[-_.].*)?\.\w+"
+)
+
+
+def is_product(path: str) -> bool:
+    """Whether a file by its name is a tool's own, so that the tool may write it again."""
+    return (
+        not path.startswith("/")
+        and ".." not in path
+        and _PRODUCTS.fullmatch(path.rpartition("/")[2]) is not None
+    )
 
 
 def deleted(path: str, state: State, context: Context, *, recursive: bool = True) -> tuple[Effect, str]:
@@ -103,13 +121,19 @@ def written(
         return Effect.UNKNOWN, "the directory cannot be told"
     if temporary(path, state, context) or made_here(absolute, state):
         return Effect.LOCAL, "a temporary path"
-    if absolute.startswith(SYSTEM):
+    if absolute.startswith(SYSTEM) and not _of_project(absolute, context):
         return Effect.DESTRUCTIVE, "writes to the system's own files"
     if append:
         return Effect.LOCAL, "adds to a file"
     if regenerable(path, absolute, context):
         return Effect.LOCAL, "can be made again"
     return _over(path, absolute, context)
+
+
+def _of_project(absolute: str, context: Context) -> bool:
+    """True below a working tree that lies in a folder of the system, such as /var/www or /opt."""
+    root = context.files.worktree(context.cwd)
+    return root is not None and root.startswith(_FOR_PROJECTS) and absolute.startswith(root + "/")
 
 
 def _over(path: str, absolute: str, context: Context) -> tuple[Effect, str]:

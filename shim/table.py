@@ -3,14 +3,22 @@
 import re
 from fnmatch import fnmatchcase
 
+import msgspec
+
 from sekisho.core.action import SEVERITY, Effect
 from shim.address import authority, is_loopback_host
 from shim.call import Call
 from shim.grammar import Nested, Tool, catalogue, names
+from shim.mounts import MOST, bound
 from shim.options import Parsed, parse
+from shim.outputs import note_outputs
 from shim.paths import note_written
-from shim.text import HOLE, known
+from shim.text import HOLE, WILD, known
 from shim.verbs import fit, tokens
+
+# Unlike a script of the image, this may be anything.
+_UNTOLD = frozenset({"dynamic-command", "unreadable-shell"})
+_OUTSIDE = frozenset({Effect.EXTERNAL, Effect.FORBIDDEN})
 
 
 def judge_by_table(call: Call, tool: Tool) -> str | None:
@@ -36,10 +44,14 @@ def judge_by_table(call: Call, tool: Tool) -> str | None:
     target = " ".join(parsed.words[:4]) or call.name
     call.does(effect, target, _why(call, tool, effect, pattern), verb=_dotted(call.name, pattern))
     _side_effects(call, tool, parsed)
+    if effect is not Effect.READ:
+        note_outputs(call, tool, parsed, call.arguments[: len(call.arguments) - len(rest)])
     if nested is None:
         return None
+    if nested.contained and not rest and WILD in parsed.words:
+        call.unknown(target, "what runs cannot be told", code="dynamic-command")
     for command in _inside(call, nested, parsed, rest):
-        _run_inside(call, nested, command)
+        _run_inside(call, nested, parsed, command)
     return HOLE
 
 
@@ -118,7 +130,7 @@ def _side_effects(call: Call, tool: Tool, parsed: Parsed) -> None:
         note_written(path, call.state, call.context)
     for name, value in parsed.options:
         if name in names(tool.outputs) and value is not None:
-            call.writes(value)
+            call.writes(value, product=tool.products)
         if name in names(tool.shells) and value is not None:
             call.shell(value, name=call.name)
         if name in names(tool.programs) and value is not None:
@@ -138,14 +150,24 @@ def _inside(call: Call, nested: Nested, parsed: Parsed, rest: list[str]) -> list
     return commands
 
 
-def _run_inside(call: Call, nested: Nested, rest: list[str]) -> None:
-    """Inside a container only what reaches outside counts: its files are its own."""
+def _run_inside(call: Call, nested: Nested, parsed: Parsed, rest: list[str]) -> None:
+    """Inside a container counts what reaches outside, and what is lost in folders it is given."""
+    if not nested.contained:
+        call.runs(rest, stdin=call.stdin)
+        return
+    mounts = bound(parsed, call.state.cwd)
+    if len(mounts) > MOST:
+        call.unknown(call.name, "too many folders are given to it", code="dynamic-target")
+        mounts = mounts[:MOST]
+    counting = _OUTSIDE | {Effect.DESTRUCTIVE} if mounts else _OUTSIDE
+    state = msgspec.structs.replace(call.state.copy(), mounts=mounts)
+    if mounts:  # where it starts without `-w` is up to the image: in the worst case there
+        state.cwd = state.resolve(parsed.last("-w", "--workdir") or mounts[0][0])
     before = len(call.judge.actions)
-    call.runs(rest, stdin=call.stdin)
-    if nested.contained:
-        inside = call.judge.actions[before:]
-        del call.judge.actions[before:]
-        call.judge.actions += [one for one in inside if one.effect in (Effect.EXTERNAL, Effect.FORBIDDEN)]
+    call.runs(rest, stdin=call.stdin, state=state)
+    inside = call.judge.actions[before:]
+    del call.judge.actions[before:]
+    call.judge.actions += [one for one in inside if one.effect in counting or one.code in _UNTOLD]
 
 
 def after_words(arguments: list[str], tool: Tool, count: int) -> list[str]:

@@ -6,6 +6,7 @@ import msgspec
 
 from shim.bash.effort import Effort
 from shim.bash.nodes import Command
+from shim.mounts import Mounts, outside
 from shim.text import HOLE
 
 Value = str | tuple[str, ...]
@@ -15,7 +16,8 @@ class State(msgspec.Struct):
     """`written` maps paths to content (with holes), `programs` paths to the program they now are.
 
     `positional` is None when nothing is known of the arguments. `config` are git settings made on the
-    way, in order. `made` are paths that did not exist before.
+    way, in order. `made` are paths that did not exist before. With `mounts` it is a container's, and all
+    absolute paths are what they are outside of it.
     """
 
     cwd: str
@@ -28,6 +30,7 @@ class State(msgspec.Struct):
     programs: dict[str, str] = {}
     config: tuple[tuple[str, str], ...] = ()
     made: frozenset[str] = frozenset()
+    mounts: Mounts = ()
 
     def copy(self) -> "State":
         return msgspec.structs.replace(
@@ -63,7 +66,8 @@ class State(msgspec.Struct):
         """The absolute, normalised form of a path; holes stay in place."""
         if path.startswith("/dev/fd/"):
             return path
-        return normpath(path if path.startswith("/") else f"{self.cwd}/{path}")
+        absolute = normpath(path if path.startswith("/") else f"{self.cwd}/{path}")
+        return outside(absolute, self.mounts) if self.mounts else absolute
 
     def text(self, name: str) -> str | None:
         """A variable's text (an array's first element), None if the script did not set it."""

@@ -55,6 +55,20 @@ class Remote(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     local: str = ""
 
 
+class Save(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What some verbs write over: the values of `options`, and the `last` of at least so many words.
+
+    `only` names options without one of which what is there is left alone. `clears`: the path is a folder that
+    is emptied first.
+    """
+
+    verbs: list[str] = []
+    options: str = ""
+    last: int = 0
+    only: str = ""
+    clears: bool = False
+
+
 class Tool(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
     names: str
     values: str = ""
@@ -75,6 +89,8 @@ class Tool(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
     acts: list[str] = []
     raises: list[Raise] = []
     outputs: str = ""
+    saves: list[Save] = []
+    products: bool = False  # it writes programs, bundles and reports, which it can write again
     makes: bool = False  # its words are paths that exist afterwards
     shells: str = ""
     programs: str = ""
@@ -130,9 +146,11 @@ class Wrapper(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     `skip` words stand before the command; `shells` are options with shell text.
 
-    `outputs` are options whose values are written; `verbs` are words of which one must come first. The
-    command's own options begin where the first word stands, unless the wrapper `permutes`. `joined`: the
-    words are put together and given to a shell. `own` is what the wrapper does besides.
+    `outputs` are options whose values are written, `besides` those with shell text that runs as well; `verbs`
+    are words of which one must come first, `commands` programs of which it runs one (a version after `@` is
+    not part of a name). The command's own options begin where the first word stands, unless the wrapper
+    `permutes`. `joined`: the words are put together and given to a shell. `own` is what the wrapper does
+    besides.
     """
 
     names: str
@@ -141,7 +159,9 @@ class Wrapper(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     skip: int = 0
     shells: str = ""
     outputs: str = ""
+    besides: str = ""
     verbs: str = ""
+    commands: str = ""
     own: Effect = Effect.READ
     assignments: bool = False
     joined: bool = False

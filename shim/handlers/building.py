@@ -4,9 +4,11 @@ import re
 
 from sekisho.core.action import Effect
 from shim.call import Call
+from shim.grammar import names, tool
 from shim.handlers.targets import judge_targets
 from shim.options import parse, spec
-from shim.text import HOLE
+from shim.table import judge_by_table
+from shim.text import HOLE, known
 
 _MAKE = spec(
     "-f --file --makefile -C --directory -I --include-dir -o --old-file --assume-old -W --what-if --new-file "
@@ -30,6 +32,7 @@ def make(call: Call) -> str | None:
     for text in parsed.all("--eval", "-E"):
         _recipe(call, text)
     _variables(call)
+    _programs(call, parsed.words)
     if parsed.has(*_PRINTS):
         call.does(Effect.READ, "make", "prints only")
         return HOLE
@@ -50,6 +53,27 @@ def _variables(call: Call) -> None:
             call.unknown(match[1], "another program runs the recipes", code="environment")
         elif re.match(r"\w+\s*(!=|:?:?=.*\$\(shell)", word):
             call.unknown(word, "a variable runs a command", code="dynamic-command")
+
+
+# Variables that by custom name a program, which recipes then run.
+_PROGRAMS = names(
+    "CC CXX CPP LD AR AS NM RANLIB STRIP OBJCOPY INSTALL RM CP MV MKDIR PYTHON PIP NODE NPM GO CARGO GIT "
+    "CURL DOCKER KUBECTL SSH RSYNC"
+)
+_COUNTING = frozenset({Effect.EXTERNAL, Effect.FORBIDDEN, Effect.DESTRUCTIVE})
+
+
+def _programs(call: Call, words: list[str]) -> None:
+    """What such a variable names counts if it would do harm; a compiler need not be known."""
+    given = dict(word.partition("=")[::2] for word in words if "=" in word)
+    given |= {name: call.state.text(name) or "" for name in _PROGRAMS & call.state.variables.keys()}
+    before = len(call.judge.actions)
+    for name, text in given.items():
+        if name.rstrip(":?") in _PROGRAMS and " " in text and known(text):
+            call.shell(text, name="make")
+    found = call.judge.actions[before:]
+    del call.judge.actions[before:]
+    call.judge.actions += [one for one in found if one.effect in _COUNTING]
 
 
 def _files(call: Call, paths: list[str]) -> None:
@@ -147,3 +171,33 @@ def goreleaser(call: Call) -> str | None:
     else:
         call.does(Effect.EXTERNAL, words[0], "publishes a release", code="publishes")
     return HOLE
+
+
+_AS_TOOL = {
+    "rm": ["rm"],
+    "remove": ["rm", "-f"],
+    "remove_directory": ["rm", "-rf"],
+    "copy": ["cp"],
+    "copy_if_different": ["cp"],
+    "copy_directory": ["cp", "-r"],
+    "rename": ["mv"],
+    "create_symlink": ["ln", "-sf"],
+    "make_directory": ["mkdir", "-p"],
+    "touch": ["touch"],
+    "touch_nocreate": ["touch"],
+    "tar": ["tar"],
+    "cat": ["cat"],
+    "echo": ["echo"],
+    "env": ["env"],
+    "time": ["time"],
+    "chdir": ["env", "-C"],
+}
+
+
+def cmake(call: Call) -> str | None:
+    """`cmake -E COMMAND` are the usual tools under names of its own."""
+    if call.arguments[:1] == ["-E"] and (same := _AS_TOOL.get("".join(call.arguments[1:2]))):
+        return call.runs([*same, *call.arguments[2:]], stdin=call.stdin)
+    known_tool = tool("cmake")
+    assert known_tool is not None
+    return judge_by_table(call, known_tool)

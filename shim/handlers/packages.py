@@ -2,10 +2,12 @@
 
 import re
 
+import msgspec
+
 from sekisho.core.action import Effect
 from shim.call import Call, Handler
 from shim.grammar import tool
-from shim.handlers.building import goreleaser, gradle, make, maven
+from shim.handlers.building import cmake, goreleaser, gradle, make, maven
 from shim.handlers.targets import judge_targets
 from shim.options import parse, spec
 from shim.table import judge_by_table
@@ -185,12 +187,27 @@ def nix(call: Call) -> str | None:
     """`nix develop -c COMMAND…`, `devbox run -- COMMAND…`; the rest is in the grammar."""
     known_tool = tool(call.name)
     assert known_tool is not None
+    if call.name == "nix" and call.arguments[:1] == ["run"]:
+        return _nix_run(call)
     for position, word in enumerate(call.arguments):
         if word in ("-c", "--command", "--") and position + 1 < len(call.arguments):
             return call.runs(call.arguments[position + 1 :], stdin=call.stdin)
     for text in parse(call.arguments, _NIX).all("--run"):
         return call.shell(text)
     return judge_by_table(call, known_tool)
+
+
+def _nix_run(call: Call) -> str | None:
+    """`nix run nixpkgs#gh -- ARGUMENTS`: the program is called as its package, if nothing else is said."""
+    arguments = call.arguments[1:]
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    named = [word for word in parse(arguments[:end], _NIX).words if "#" in word]
+    if not named:
+        call.unknown("nix run", "what runs is in the flake", code="script-body")
+        return HOLE
+    return call.runs(
+        [named[0].rpartition("#")[2].rpartition(".")[2], *arguments[end + 1 :]], stdin=call.stdin
+    )
 
 
 def pipx(call: Call) -> str | None:
@@ -201,7 +218,19 @@ def pipx(call: Call) -> str | None:
     return judge_by_table(call, known_tool)
 
 
+def toolchain(call: Call) -> str | None:
+    """cargo and what is beside it: `+nightly` names a version of the tool and no verb."""
+    known_tool = tool(call.name)
+    assert known_tool is not None
+    if call.arguments[:1] and call.arguments[0].startswith("+"):
+        call = msgspec.structs.replace(
+            call, argv=[call.name, *call.arguments[1:]], written=call.written or call.argv
+        )
+    return judge_by_table(call, known_tool)
+
+
 HANDLERS: dict[str, Handler] = {
+    **dict.fromkeys(("cargo", "rustc", "rustfmt"), toolchain),
     **dict.fromkeys(("make", "gmake"), make),
     **dict.fromkeys(("gradle", "gradlew"), gradle),
     **dict.fromkeys(("mvn", "mvnw", "mvnd"), maven),
@@ -211,4 +240,5 @@ HANDLERS: dict[str, Handler] = {
     "pipx": pipx,
     **dict.fromkeys(("nix", "devbox", "flox", "pkgx", "devenv"), nix),
     "goreleaser": goreleaser,
+    "cmake": cmake,
 }

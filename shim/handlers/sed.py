@@ -4,6 +4,7 @@ import re
 
 from sekisho.core.action import Effect
 from shim.call import Call, Handler
+from shim.context import Kind
 from shim.options import parse, spec
 from shim.text import HOLE
 
@@ -30,6 +31,7 @@ def sed(call: Call) -> str | None:
     elif not scripts:
         scripts, files = files[:1], files[1:]
     if parsed.has("-i", "--in-place"):
+        scripts, files = _as_bsd(call, scripts, files)
         suffix = parsed.last("-i", "--in-place")
         for path in files:
             call.writes(path, append=bool(suffix))
@@ -38,6 +40,14 @@ def sed(call: Call) -> str | None:
     if not parsed.has("--sandbox"):
         _script(call, "\n".join(scripts))
     return None
+
+
+def _as_bsd(call: Call, scripts: list[str], files: list[str]) -> tuple[list[str], list[str]]:
+    """`sed -i '' SCRIPT FILE`: BSD's sed takes the empty word for a suffix, GNU's for the script."""
+    first = files[0] if files else ""
+    if scripts == [""] and files[1:] and call.context.files.kind(call.state.resolve(first)) is Kind.ABSENT:
+        return [first], files[1:]
+    return scripts, [path for path in files if path]
 
 
 def _script(call: Call, script: str) -> None:

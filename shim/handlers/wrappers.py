@@ -27,6 +27,8 @@ def wrapped(call: Call) -> str | None:
         return None
     if wrapper.own is not Effect.READ:
         call.does(wrapper.own, call.name, "runs another program in its own way")
+    for text in parsed.all(*wrapper.besides.split()):
+        call.shell(text)
     texts = parsed.all(*wrapper.shells.split())
     if texts:
         return call.shell(texts[0], stdin=call.stdin)
@@ -144,6 +146,8 @@ def manager_run(call: Call) -> str | None:
     words = parse(call.arguments, wrapper.spec()).words
     if words[:1] and words[0] in wrapper.verbs.split():
         return wrapped(call)
+    if words[:1] and (program := words[0].partition("@")[0]) in wrapper.commands.split():
+        return call.runs([program, *words[1:]], stdin=call.stdin)
     known_tool = tool(call.name)
     if known_tool is None:
         call.unknown(call.name, f"{call.name} is not classified", code="unlisted-tool")

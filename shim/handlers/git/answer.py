@@ -30,7 +30,7 @@ def changes(reason: str) -> Verb:
 
     def verb(call: Call, rest: list[str]) -> None:
         parsed = parse(rest, _COMMIT if call.name == "commit" else spec())
-        if parsed.has("--dry-run") or (call.name in ("add", "mv", "gc") and parsed.has("-n")):
+        if parsed.has("--dry-run") or (call.name in ("add", "gc") and parsed.has("-n")):
             says(call, Effect.READ, "tries only")
         else:
             says(call, Effect.LOCAL, reason)

@@ -152,3 +152,18 @@ def remove(call: Call, rest: list[str]) -> None:
         says(call, Effect.LOCAL, "removes files that have no uncommitted edits")
     else:
         call.deletes(parsed.words or ["."])
+
+
+def move(call: Call, rest: list[str]) -> None:
+    """Without `-f` an existing target is left alone."""
+    parsed = parse(rest, spec(flags="--force --dry-run --verbose --sparse", abbreviate=True))
+    if parsed.has("-n", "--dry-run"):
+        says(call, Effect.READ, "tries only")
+        return
+    says(call, Effect.LOCAL, "renames files in the index and the tree")
+    if not parsed.has("-f", "--force") or not parsed.words:
+        return
+    *sources, target = parsed.words
+    into = call.context.files.kind(call.state.resolve(target)) is Kind.FOLDER
+    for path in [f"{target}/{one.rstrip('/').rpartition('/')[2]}" for one in sources] if into else [target]:
+        call.overwrites(path)

@@ -5,7 +5,7 @@ from shim.handlers.git.answer import Verb, by_subcommand, changes, loses, outsid
 from shim.handlers.git.refs import apply, branch, collect, config, hash_object, plumbing, reflog, tag
 from shim.handlers.git.setaside import bisect, stash, submodule, worktree
 from shim.handlers.git.transfer import archive, bundle, clone, credential, fetch, format_patch, push, remote
-from shim.handlers.git.trees import checkout, clean, remove, reset, restore, switch
+from shim.handlers.git.trees import checkout, clean, move, remove, reset, restore, switch
 
 _READ = table("git")["read"]
 
@@ -33,6 +33,7 @@ VERBS: dict[str, Verb] = {
     "config": config,
     "remote": remote,
     "rm": remove,
+    "mv": move,
     **dict.fromkeys(("read-tree", "checkout-index", "update-ref", "symbolic-ref", "update-index"), plumbing),
     "gc": collect,
     "reflog": reflog,

@@ -79,6 +79,9 @@ _READING = table("python_modules")["read"]
 _LOCAL = table("python_modules")["local"]
 
 
+_RUNNING = table("python_modules")["running"]
+
+
 def _module(call: Call, module: str, rest: list[str]) -> str | None:
     rest = rest[1:] if rest[:1] == ["--"] else rest
     if not known(module):
@@ -92,6 +95,10 @@ def _module(call: Call, module: str, rest: list[str]) -> str | None:
         call.does(Effect.READ, module, "prints JSON")
         for path in parse(rest, spec("--indent")).words[1:2]:
             call.writes(path)
+    elif module in _RUNNING:
+        _run_watched(call, module, rest)
+    elif module in ("zipfile", "tarfile"):
+        _archive(call, module, rest)
     elif module in _READING:
         call.does(Effect.READ, module, "prints")
     elif module in _LOCAL:
@@ -101,6 +108,27 @@ def _module(call: Call, module: str, rest: list[str]) -> str | None:
             [module.replace("_", "-") if module == "pre_commit" else module, *rest], stdin=call.stdin
         )
     return HOLE
+
+
+def _run_watched(call: Call, module: str, rest: list[str]) -> None:
+    """A profiler or tracer runs a program as `python` would."""
+    parsed = parse(rest, spec("-o --outfile -s --sort -c --command -m -f --file -C --coverdir", stop=True))
+    call.does(Effect.READ, module, "runs a program and watches it")
+    for path in parsed.all("-o", "--outfile"):
+        call.writes(path)
+    inner = ["-m", name] if (name := parsed.last("-m")) is not None else []
+    if inner or parsed.words:
+        call.runs(["python", *inner, *parsed.words], stdin=call.stdin)
+
+
+def _archive(call: Call, module: str, rest: list[str]) -> None:
+    verbs, words = [word for word in rest if word.startswith("-")], [w for w in rest if not w.startswith("-")]
+    if set(verbs) & {"-l", "--list", "-t", "--test"}:
+        call.does(Effect.READ, module, "lists an archive")
+        return
+    call.does(Effect.LOCAL, module, "packs or unpacks an archive")
+    if set(verbs) & {"-c", "--create"}:
+        call.writes((words or [HOLE])[0])
 
 
 HANDLERS: dict[str, Handler] = dict.fromkeys(

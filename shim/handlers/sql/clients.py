@@ -25,13 +25,19 @@ def _maintenance(effect: Effect, options: Spec, reason: str) -> Handler:
             call.does(effect, target, reason)
         else:
             call.does(place, target, reason, code="sql-write")
-        for path in parsed.all("-f", "--file", "-r", "--result-file") if effect is Effect.READ else []:
+        for path in filter(None, parsed.all(*_FILES)) if effect is Effect.READ else ():
             call.writes(path)
         return HOLE
 
     return handler
 
 
+_FILES = ("-f", "--file", "-r", "--result-file", "--archive", "-o", "--out")
+_MONGO = spec(
+    "-h --host --port -u --username -p --password -d --db -c --collection -q --query --fields -o --out --uri "
+    "--type --authenticationDatabase --sort --limit",
+    optional="--archive",
+)
 _PG = spec(
     "-h --host -p --port -U --username -d --dbname -f --file -F --format -j --jobs -t --table -n --schema "
     "-N -T --exclude-table -O --owner -E --encoding -l --locale -T --template -D --tablespace -r "
@@ -46,9 +52,10 @@ HANDLERS: dict[str, Handler] = {
     **dict.fromkeys(("mysql", "mariadb", "mycli"), mysql),
     **dict.fromkeys(("sqlite3", "sqlite", "litecli"), sqlite),
     **dict.fromkeys(
-        ("pg_dump", "pg_dumpall", "pg_isready", "mysqldump", "mariadb-dump", "mongodump", "pg_basebackup"),
+        ("pg_dump", "pg_dumpall", "pg_isready", "mysqldump", "mariadb-dump", "pg_basebackup"),
         _maintenance(Effect.READ, _PG, "copies a database out"),
     ),
+    **dict.fromkeys(("mongodump", "mongoexport"), _maintenance(Effect.READ, _MONGO, "copies a database out")),
     **dict.fromkeys(
         ("createdb", "createuser", "vacuumdb", "reindexdb", "clusterdb", "mysqlimport"),
         _maintenance(Effect.LOCAL, _PG, "changes a database"),
