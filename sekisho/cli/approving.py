@@ -1,6 +1,7 @@
 """`sekisho approvals approve`: yes, and carrying it out."""
 
 import sys
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -53,7 +54,7 @@ def approve(
     with opened() as store:
         # All are looked up before any is sent: a mistyped one stops none halfway.
         for hold in [named(store, hold_id) for hold_id in dict.fromkeys(hold_ids)]:
-            with or_trouble(f"{hold.id} was not executed"):
+            with or_trouble(f"{hold.id} was not executed", instead=partial(_steps, store, hold)):
                 seconds = asked or _good_for(store, hold)
                 if hold.state is not State.APPROVED:
                     store.ledger.approve(hold.id, approver(), seconds)
@@ -98,11 +99,17 @@ def _after(store: Store, hold: Hold) -> str:
     """What can be done about an act that could not be sent."""
     current = store.ledger.get(hold.id)
     if current.state is not State.APPROVED:
-        return "; ".join(next_steps(current))
+        return _steps(store, hold)
     return (
-        f"the approval stands until it expires: `sekisho approvals approve {hold.id}` tries again, "
-        f"`sekisho approvals revoke {hold.id}` takes it back"
+        f"the approval stands until it expires, then {hold.id} waits again: `sekisho approvals approve "
+        f"{hold.id}` tries again. It goes out as the policy of its session said (pins, roots, credentials); "
+        f"if that was mended since, `sekisho approvals revoke {hold.id}`: asked for again, it is held under "
+        "the new one"
     )
+
+
+def _steps(store: Store, hold: Hold) -> str:
+    return "; ".join(next_steps(store.ledger.current(hold.id)))
 
 
 def _told(store: Store, hold: Hold, text: str, json: bool) -> None:

@@ -1,6 +1,6 @@
 """Which hold a person means, who that person is, and what to say where the ledger refuses."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from sekisho.cli.errors import USAGE, Trouble
@@ -13,9 +13,9 @@ NAMED = "The hold's id, or an unambiguous beginning of it."
 
 
 def named(store: Store, hold_id: str) -> Hold:
-    """The hold with an id. Raises Trouble."""
+    """The hold with an id, as it is now. Raises Trouble."""
     try:
-        return store.ledger.get(hold_id)
+        return store.ledger.current(hold_id)
     except LedgerError as error:
         raise Trouble(str(error), instead="`sekisho approvals list --all` shows every id") from error
 
@@ -32,12 +32,15 @@ def only(store: Store) -> Hold:
 
 
 @contextmanager
-def or_trouble(what: str, instead: str = "") -> Iterator[None]:
-    """Tells a person why the ledger would not do it: somebody else may have been quicker."""
+def or_trouble(what: str, instead: str | Callable[[], str] = "") -> Iterator[None]:
+    """Tells a person why the ledger would not do it: somebody else may have been quicker. `instead` may
+    depend on how it stands by then."""
     try:
         yield
     except (LedgerError, IllegalTransition) as error:
-        raise Trouble(what, why=str(error), instead=instead) from error
+        raise Trouble(
+            what, why=str(error), instead=instead if isinstance(instead, str) else instead()
+        ) from error
 
 
 def approver() -> str:

@@ -2,14 +2,19 @@
 
 Theory. A hold waits until a person answers (`approve`, `deny`), its days run out (`expire`), or the
 same target is asked for with other content (`supersede`). An approval is for one act and a short
-time: it ends by being used (`begin`), by its expiry, or by becoming void, because what it refers to
-has moved (`invalidate`) or the person took it back (`revoke`).
+time: it ends by being used (`begin`), by its own end, or by becoming void, because what it refers to
+has moved (`invalidate`) or the person took it back (`revoke`). Its end is not the hold's: unused, it
+lapses (`lapse`), and the hold waits again, for another yes, until its own days run out; where these
+are over as well, it has expired.
 
-`begin` is the only way into `executing`, and nothing leads from there back to `approved`: once it
-has begun, an act may have reached the outside, so it is never sent again. Whoever executes says how
-it ended (`succeed`, `fail`: surely had no effect). A crash in between says neither: `lose` makes it
-`unknown`, which keeps its target closed until a person has looked and says what was the case
-(`settle_done`, `settle_failed`). These two are the only way out of `unknown`, and neither executes.
+`begin` is the only way into `executing`: from there on an act may have reached the outside, so it is
+not sent again. Whoever executes says how it ended (`succeed`, `fail`: surely had no effect). One word
+leads back to `approved`: `unsent`, that not a byte of the act was given to anybody, because it never
+got as far as a connection that takes it. Only whoever executes can know that, and only of what it saw
+fail before; the approval is then as it was, unused, with the end it had. A crash in between says none
+of these: `lose` makes it `unknown`, which keeps its target closed until a person has looked and says
+what was the case (`settle_done`, `settle_failed`). These two are the only way out of `unknown`, and
+neither executes.
 
 Every other pair of state and event is a mistake of the caller or a race that the other side won; it
 raises, and the stored state stays.
@@ -39,12 +44,14 @@ class Event(StrEnum):
     APPROVE = "approve"
     DENY = "deny"
     EXPIRE = "expire"
+    LAPSE = "lapse"
     SUPERSEDE = "supersede"
     INVALIDATE = "invalidate"
     REVOKE = "revoke"
     BEGIN = "begin"
     SUCCEED = "succeed"
     FAIL = "fail"
+    UNSENT = "unsent"
     LOSE = "lose"
     SETTLE_DONE = "settle_done"
     SETTLE_FAILED = "settle_failed"
@@ -59,6 +66,7 @@ TABLE: dict[State, dict[Event, State]] = {
     },
     State.APPROVED: {
         Event.BEGIN: State.EXECUTING,
+        Event.LAPSE: State.PENDING,
         Event.EXPIRE: State.EXPIRED,
         Event.INVALIDATE: State.VOID,
         Event.REVOKE: State.VOID,
@@ -66,6 +74,7 @@ TABLE: dict[State, dict[Event, State]] = {
     State.EXECUTING: {
         Event.SUCCEED: State.DONE,
         Event.FAIL: State.FAILED,
+        Event.UNSENT: State.APPROVED,
         Event.LOSE: State.UNKNOWN,
     },
     State.UNKNOWN: {

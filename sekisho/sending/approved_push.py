@@ -1,5 +1,6 @@
 """Sends an approved push, if its remote is as it was when the push was held."""
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -13,6 +14,12 @@ from sekisho.sending.outgoing import Tampered, outgoing
 from sekisho.sending.remote import reach_of, remote_now
 from sekisho.store.holds import Hold
 from sekisho.store.store import Store
+
+# What the remote says comes behind `remote: ` or `fatal: remote error: `.
+_NEVER_SENT = re.compile(
+    r"fatal: (unable to access '|Authentication failed for '|could not read (Username|Password) for '"
+    r"|repository '.*' not found$)"
+)
 
 
 def send(store: Store, hold: Hold, act: PushAct, interactive: bool) -> Outcome:
@@ -46,21 +53,31 @@ def _send_push(store: Store, hold: Hold, act: PushAct, repository: Path, reach: 
 def _pushed(store: Store, hold: Hold, act: PushAct, result: send_push.PushResult) -> Outcome:
     data = {"status": result.status, "refs": result.refs, "output": result.output[-4000:]}
     if result.status == 0:
-        refs = ", ".join(update.ref for update in act.updates)
-        return finish(store, hold, State.DONE, f"pushed {refs} to {act.remote}", data)
+        return finish(store, hold, State.DONE, done_in_words(act), data)
     said = result.output.strip()[-400:] or f"git ended with {result.status}"
+    if not result.refs and (why := never_sent(result.output)):
+        raise NotExecuted(why, consumed=True)
     return finish(store, hold, not_done(result), said, data)
+
+
+def done_in_words(act: PushAct) -> str:
+    """What became of the refs of a push that is done. Pure."""
+    deleted = [update.ref for update in act.updates if send_push.is_zero(update.new)]
+    pushed = [update.ref for update in act.updates if update.ref not in deleted]
+    said = [f"pushed {', '.join(pushed)} to {act.remote}"] if pushed else []
+    said += [f"deleted {', '.join(deleted)} on {act.remote}"] if deleted else []
+    return "; ".join(said)
 
 
 def not_done(result: send_push.PushResult) -> State:
     """Whether a push that git did not call done surely changed nothing. Pure."""
     # git reports each ref that the remote refused; without a report the push may have arrived.
     refused = bool(result.refs) and all(said.startswith("!") for said in result.refs.values())
-    return State.FAILED if refused or _never_connected(result.output) else State.UNKNOWN
+    return State.FAILED if refused else State.UNKNOWN
 
 
-def _never_connected(output: str) -> bool:
-    """git's own words for failing before anything was sent (remote-curl.c); the remote's begin otherwise."""
-    said = [line for line in output.splitlines() if line.startswith("fatal: ")]
-    words = ("unable to access", "Authentication failed", "could not read Username", "not found")
-    return any(word in line for line in said for word in words)
+def never_sent(output: str) -> str:
+    """git's own word for having asked the remote for its refs in vain, before anything is sent
+    (remote-curl.c, discover_refs); empty where it said none. Pure."""
+    said = (line for line in output.splitlines() if _NEVER_SENT.match(line))
+    return next(said, "").removeprefix("fatal: ")

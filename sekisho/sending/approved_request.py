@@ -15,26 +15,42 @@ from sekisho.store.store import Store
 
 
 def send(store: Store, hold: Hold, act: HttpAct) -> Outcome:
-    """Look again, consume, send, record. Raises as `execute.execute` does."""
+    """Look again, connect, consume, send, record. Raises as `execute.execute` does.
+
+    The connection comes first: while it cannot be made, the approval is not used up.
+    """
     policy = policy_of(store, hold) or BUILTIN
     way = dial(act.host, act.port, act.transport, policy)
     tls = send_http.trust(ca_file(store, act.transport))
     headers = _approved_headers(policy, act)
     _check_references(store, policy, act)
     body = _body(store, act)
-    try:
+    begun = False
+
+    def begin() -> None:
+        nonlocal begun
         store.ledger.consume(hold.id, None, artifact.digest(act))
-        try:
-            result = send_http.send(
-                act, body, address=way.address, tls=tls, headers=headers, via=way.proxy, name=way.name
-            )
-        except send_http.NotSent as error:
-            return finish(store, hold, State.FAILED, f"not sent: {error}", {"error": str(error)})
-        except send_http.Uncertain as error:
-            return finish(store, hold, State.UNKNOWN, str(error), {"error": str(error)})
-        except BaseException as error:
+        begun = True
+
+    try:
+        result = send_http.send(
+            act,
+            body,
+            address=way.address,
+            tls=tls,
+            headers=headers,
+            via=way.proxy,
+            name=way.name,
+            begin=begin,
+        )
+    except send_http.NotSent as error:
+        raise NotExecuted(str(error)) from error
+    except send_http.Uncertain as error:
+        return finish(store, hold, State.UNKNOWN, str(error), {"error": str(error)})
+    except BaseException as error:
+        if begun:
             finish(store, hold, State.UNKNOWN, str(error), {"error": repr(error)})
-            raise
+        raise
     finally:
         if body is not None:
             body.close()

@@ -2,7 +2,8 @@
 
 Runs in the approver's process, with the approver's credentials, whether or not a gatekeeper lives.
 Between `consume` and `finish` nothing may fail silently: what is neither surely sent nor surely not
-sent ends as `unknown`, which closes its target until a person has looked.
+sent ends as `unknown`, which closes its target until a person has looked. What was surely not sent leaves
+the approval as it is, with the reason on record.
 """
 
 import contextlib
@@ -14,7 +15,9 @@ from sekisho.core.lifecycle import State
 from sekisho.sending import artifact
 from sekisho.sending.artifact import CommandAct, HttpAct, PushAct
 from sekisho.sending.outcome import NotExecuted, Outcome
+from sekisho.store.approval import unusable
 from sekisho.store.errors import LedgerError
+from sekisho.store.holds import Hold
 from sekisho.store.store import Store
 
 TAKEN_WITHIN = 10.0  # seconds in which a call that waits takes its approval
@@ -28,26 +31,42 @@ def execute(store: Store, hold_id: str, *, interactive: bool = False) -> Outcome
     """
     hold = store.ledger.get(hold_id)
     try:
+        return _execute(store, hold, interactive)
+    except NotExecuted as refused:
+        _record(store, hold.id, refused)
+        raise
+
+
+def _execute(store: Store, hold: Hold, interactive: bool) -> Outcome:
+    try:
         act = artifact.decode(hold.artifact)
     except msgspec.ValidationError as error:
         raise NotExecuted(f"what was held cannot be read by this version: {error}") from error
-    try:
-        if isinstance(act, CommandAct):
-            return Outcome(hold=hold, summary="the session may run it once, before the approval expires")
-        if isinstance(act, HttpAct) and act.live:
-            return _carried(store, hold.id)
-        # What only one kind of act needs is imported where that one is sent: whoever approves waits for it.
-        if isinstance(act, PushAct):
-            from sekisho.sending import approved_push
+    if isinstance(act, CommandAct):
+        return Outcome(hold=hold, summary="the session may run it once, before the approval expires")
+    if isinstance(act, HttpAct) and act.live:
+        return _carried(store, hold.id)
+    if hold.state is not State.APPROVED:
+        raise unusable(hold)  # `consume` says so, too, but by then its host has been asked
+    # What only one kind of act needs is imported where that one is sent: whoever approves waits for it.
+    if isinstance(act, PushAct):
+        from sekisho.sending import approved_push
 
-            return approved_push.send(store, hold, act, interactive)
-        from sekisho.sending import approved_request
+        return approved_push.send(store, hold, act, interactive)
+    from sekisho.sending import approved_request
 
-        return approved_request.send(store, hold, act)
-    except NotExecuted as refused:
-        if refused.void:
-            store.ledger.void(hold.id, str(refused))
-        raise
+    return approved_request.send(store, hold, act)
+
+
+def _record(store: Store, hold_id: str, refused: NotExecuted) -> None:
+    """Why nothing was sent goes on record; only what has moved costs the approval."""
+    if refused.consumed:
+        store.ledger.unsent(hold_id, str(refused))
+    elif refused.void:
+        store.ledger.void(hold_id, str(refused))
+    else:
+        with contextlib.suppress(LedgerError):  # taken back or ended in this very moment
+            store.ledger.not_begun(hold_id, str(refused))
 
 
 def _carried(store: Store, hold_id: str) -> Outcome:

@@ -13,11 +13,15 @@ if TYPE_CHECKING:
 
 
 class NotExecuted(Exception):
-    """The act was not begun; nothing was sent. The approval is still there unless `void`."""
+    """Nothing of the act was sent, surely. The approval is still there unless `void`.
 
-    def __init__(self, reason: str, *, void: bool = False) -> None:
+    `consumed`: it had been used up before that was known.
+    """
+
+    def __init__(self, reason: str, *, void: bool = False, consumed: bool = False) -> None:
         super().__init__(reason)
         self.void = void
+        self.consumed = consumed
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):

@@ -4,6 +4,7 @@ import http.client
 import re
 import socket
 import ssl
+from collections.abc import Callable
 from io import IOBase
 from typing import TYPE_CHECKING, BinaryIO
 from urllib.parse import urlsplit
@@ -54,11 +55,13 @@ def send(
     headers: tuple[tuple[str, str], ...] = (),
     via: "CorporateProxy | None" = None,
     name: str | None = None,
+    begin: Callable[[], object] = lambda: None,
 ) -> HttpResult:
     """Send `act` to `address`, through a tunnel of `via` if given; `headers` replace those of the same name.
 
     `name` is what a certificate must be for, if that is not the act's host. Redirects are not followed:
-    another address is another act. Raises NotSent or Uncertain.
+    another address is another act. `begin` is called once a connection stands, right before the first byte
+    of the act; what it raises goes through, and nothing is sent. Raises NotSent, before that, or Uncertain.
     """
     head = _head(act, headers)
     try:
@@ -66,6 +69,7 @@ def send(
     except (OSError, http.client.HTTPException) as error:
         raise NotSent(f"cannot connect to {act.host}: {error}") from error
     with sock:
+        begin()
         try:
             sock.sendall(head)
             while body is not None and (block := body.read(BLOCK)):

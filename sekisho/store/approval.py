@@ -52,6 +52,8 @@ def unusable(hold: Hold) -> LedgerError:
         return AlreadyUsed(hold.id, f"{hold.id} is {hold.state.value}: its approval has been used")
     if hold.state is State.EXPIRED:
         return Expired(hold.id, f"{hold.id} has expired")
+    if hold.state is State.PENDING and hold.reason is not None:
+        return Expired(hold.id, f"{hold.id}: {hold.reason}; it waits for another yes")
     if hold.state is State.VOID:
         return Void(hold.id, f"{hold.id} is void: {hold.reason or 'what it refers to has changed'}")
     return NotApproved(hold.id, f"{hold.id} is {hold.state.value}, not approved")

@@ -1,6 +1,6 @@
 """What waits for a person, and what the person decides."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -46,15 +46,18 @@ class Decisions:
         fingerprint: str,
         ttl: float,
         policy: str = "",
+        same: Callable[[Hold], bool] = lambda _: True,
     ) -> Hold:
         """Hold an act for a person, for `ttl` seconds.
 
         The same operation with the same content in the same project that is still pending, approved
-        or executing is that hold, counted once more; so look at the `state` of what is returned.
+        or executing is that hold, counted once more; so look at the `state` of what is returned. One that
+        is pending is so only if it is the `same`.
         """
         with self._table() as table:
-            for hold in _alike(table, storable(project), storable(fingerprint), storable(digest)):
-                if table.expire(hold) is None:
+            for alike in _alike(table, storable(project), storable(fingerprint), storable(digest)):
+                hold = table.expire(alike) or alike
+                if hold.state in _LIVE and (hold.state is not State.PENDING or same(hold)):
                     data = {"count": hold.count + 1, "asked_by": session}
                     return table.note(hold, "hold.repeated", data, count=hold.count + 1)
             made = Hold(
@@ -80,6 +83,14 @@ class Decisions:
         """One hold."""
         with self._db.snapshot() as conn:
             return holdtable.find(conn, hold_id)
+
+    def current(self, hold_id: str) -> Hold:
+        """One hold, after what its time has ended."""
+        hold = self.get(hold_id)
+        if self._clock().wall < holdtable.ends_at(hold):
+            return hold
+        with self._table() as table:
+            return table.current(hold_id)
 
     def list(
         self,
@@ -117,13 +128,13 @@ class Decisions:
         Raises `NotPending`, `Expired`, and `TargetClosed` while an act on the same target is unknown.
         """
         with self._table() as table:
-            outcome = self._approve(table, table.get(hold_id), approver, expires_in)
+            outcome = self._approve(table, table.current(hold_id), approver, expires_in)
         return or_raise(outcome)
 
     def deny(self, hold_id: str, reason: str, by: str) -> Hold:
         """A person's no. Raises `NotPending`."""
         with self._table() as table:
-            hold = _pending(table.get(hold_id))
+            hold = _pending(table.current(hold_id))
             fields = {"reason": storable(reason), "decided_by": storable(by)}
             return table.advance(hold, Event.DENY, "hold.denied", {"reason": reason, "by": by}, **fields)
 
@@ -148,7 +159,7 @@ class Decisions:
             return table.advance(hold, Event.SUPERSEDE, "hold.superseded", data, superseded_by=later.id)
 
     def expire_due(self) -> tuple[Hold, ...]:
-        """End every hold and every approval whose time is over; returns those."""
+        """End every hold and every approval whose time is over; returns those, as they are now."""
         with self._table() as table:
             waiting = table.select(states_sql((State.PENDING, State.APPROVED)))
             return tuple(ended for hold in waiting if (ended := table.expire(hold)) is not None)
@@ -164,13 +175,14 @@ class Decisions:
     def _approve(
         self, table: HoldTable, hold: Hold, approver: str, expires_in: float
     ) -> Approval | LedgerError:
-        if _pending(hold) and table.expire(hold) is not None:
+        if hold.state is State.EXPIRED:
             return Expired(hold.id, f"{hold.id} waited too long and has expired")
-        refuse_closed(table, hold)
+        refuse_closed(table, _pending(hold))
         given = approval.give(self._key, hold, approver, table.now, expires_in)
         data = {"approval": given.binding, "expires_in": expires_in}
         by = given.binding.approver
-        table.advance(hold, Event.APPROVE, "hold.approved", data, approval=given, decided_by=by)
+        fields = {"approval": given, "decided_by": by, "reason": None}
+        table.advance(hold, Event.APPROVE, "hold.approved", data, **fields)
         return given
 
 

@@ -61,10 +61,28 @@ class HoldTable:
         return changed
 
     def expire(self, hold: Hold) -> Hold | None:
-        """Let a hold end whose time is over; None when it is not."""
+        """Let a hold, or its approval, end whose time is over; None when it is not.
+
+        An approval that ends leaves the hold waiting again, unless its own days are over, too.
+        """
         if self.now < ends_at(hold):
             return None
+        if hold.state is State.APPROVED and self.now < hold.expires:
+            return self._lapse(hold)
         return self.advance(hold, Event.EXPIRE, "hold.expired", {})
+
+    def current(self, hold_id: str) -> Hold:
+        """One hold as `get` gives it, after what its time has ended."""
+        hold = self.get(hold_id)
+        return self.expire(hold) or hold
+
+    def _lapse(self, hold: Hold) -> Hold:
+        unsent = f"; {hold.reason}" if hold.reason else ""
+        reason = f"the approval by {hold.decided_by} ended unused{unsent}"
+        data = {"approval": hold.approval and hold.approval.binding, "reason": reason}
+        return self.advance(
+            hold, Event.LAPSE, "hold.lapsed", data, approval=None, decided_by=None, reason=storable(reason)
+        )
 
     def _journal(self, hold: Hold, kind: str, data: Mapping[str, Any]) -> None:
         shared = {

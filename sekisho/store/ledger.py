@@ -35,6 +35,21 @@ class Ledger(Decisions):
             outcome = self._consume(table, approved(table.get(hold_id)), storable(current_digest))
         return or_raise(outcome)
 
+    def unsent(self, hold_id: str, why: str) -> Hold:
+        """Nothing of what was consumed was sent, surely: its approval stands again, `why` is on record.
+
+        Only for whoever has consumed it. Raises `IllegalTransition` unless the hold is executing.
+        """
+        with self._table() as table:
+            fields = {"reason": storable(f"not sent: {why}"), "executor": None}
+            return table.advance(table.get(hold_id), Event.UNSENT, "act.unsent", {"reason": why}, **fields)
+
+    def not_begun(self, hold_id: str, why: str) -> Hold:
+        """An approved act could not be begun: its approval stands, `why` is on record. Raises as `revoke`."""
+        with self._table() as table:
+            hold = approved(table.get(hold_id))
+            return table.note(hold, "act.unsent", {"reason": why}, reason=storable(f"not sent: {why}"))
+
     def finish(self, hold_id: str, state: State, result: Mapping[str, Any]) -> Hold:
         """How an execution ended: `done`, `failed` (surely without effect) or `unknown`.
 
@@ -96,5 +111,6 @@ class Ledger(Decisions):
             return Expired(hold.id, f"{hold.id}: the approval has expired")
         refuse_closed(table, hold)
         data = {"approval": given.binding, "artifact": hold.artifact, "policy": hold.policy}
-        table.advance(hold, Event.BEGIN, "act.executing", data, executor=this_process())
+        # What is said of an earlier try counts for that one.
+        table.advance(hold, Event.BEGIN, "act.executing", data, executor=this_process(), reason=None)
         return given.binding

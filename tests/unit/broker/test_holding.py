@@ -9,6 +9,7 @@ import pytest
 from netpolicy.request import Request
 from sekisho.core.lifecycle import State
 from sekisho.sending.execute import execute
+from sekisho.sending.outcome import NotExecuted
 from sekisho.store.store import Store
 from tests.e2e.direct import ask, hold_id, opened, post, session_state
 from tests.e2e.world import World, make_world
@@ -75,7 +76,7 @@ def test_only_the_session_that_asked_gets_the_stored_answer_and_only_once(world:
     assert len([w for w in world.writes() if w["path"] == "/answered"]) == 1
 
 
-def test_what_was_never_sent_does_not_answer_a_retry(
+def test_what_was_never_sent_stays_approved_and_does_not_answer_a_retry(
     world: World, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from sekisho.sending import send_http
@@ -88,8 +89,12 @@ def test_what_was_never_sent_does_not_answer_a_retry(
     store.ledger.approve(first, "kim", 60)
     with monkeypatch.context() as patched:
         patched.setattr(send_http, "send", unreachable)
-        assert execute(store, first).hold.state is State.FAILED
-    assert hold_id(ask(store, state, asked)) != first
+        with pytest.raises(NotExecuted, match="cannot connect"):
+            execute(store, first)
+    assert hold_id(ask(store, state, asked)) == first
+    assert store.ledger.get(first).state is State.APPROVED
+    assert execute(store, first).hold.state is State.DONE
+    assert len([w for w in world.writes() if w["path"] == "/unreachable"]) == 1
 
 
 def test_bodies_that_would_fill_the_disk_are_denied(

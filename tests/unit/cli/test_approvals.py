@@ -97,6 +97,36 @@ def test_what_could_not_be_sent_says_that_its_approval_stands(call: Calling) -> 
     assert _state(hold) is State.VOID
 
 
+def test_an_approval_that_ended_unused_leaves_the_hold_to_another_yes(call: Calling) -> None:
+    hold = _hold(artifact=CLEAN)
+    assert call("approvals", "approve", hold.id, "--no-execute", "--expires", "1s").status == 0
+    time.sleep(1.1)
+    shown = call("approvals", "show", hold.id)
+    assert "pending" in shown.out.splitlines()[0]
+    assert "ended unused" in shown.out
+    assert f"sekisho approvals approve {hold.id}" in shown.out
+    assert call("approvals", "approve", hold.id).status == 0
+    assert _state(hold) is State.APPROVED
+
+
+def test_what_could_not_be_sent_is_told_with_its_reason_until_it_is(call: Calling) -> None:
+    hold = _hold(artifact={"type": "of a later version"})
+    call("approvals", "approve", hold.id)
+    shown = call("approvals", "show", hold.id).out
+    assert "approved" in shown.splitlines()[0]
+    assert "not sent: what was held cannot be read by this version" in shown
+
+
+def test_what_cannot_be_approved_any_more_says_what_to_do(call: Calling) -> None:
+    hold = _hold(artifact=CLEAN)
+    assert call("approvals", "deny", hold.id, "--reason", "no").status == 0
+    assert "is denied" in call("approvals", "approve", hold.id).err
+    gone = _hold(artifact=CLEAN)
+    call("approvals", "approve", gone.id)
+    call("approvals", "revoke", gone.id)
+    assert "asked for again, it is held anew" in call("approvals", "approve", gone.id).err
+
+
 def test_several_are_approved_in_their_order(call: Calling) -> None:
     first = _hold(artifact=CLEAN, digest="sha256:1", fingerprint="one")
     second = _hold(artifact=CLEAN, digest="sha256:2", fingerprint="two")

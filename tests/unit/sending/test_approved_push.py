@@ -1,9 +1,10 @@
-"""What a push that git did not call done may have changed."""
+"""What an approved push may have changed, and how that is told."""
 
 import pytest
 
 from sekisho.core.lifecycle import State
-from sekisho.sending.approved_push import not_done
+from sekisho.sending.approved_push import done_in_words, never_sent, not_done
+from sekisho.sending.artifact import PushAct, RefUpdate
 from sekisho.sending.send_push import PushResult
 
 REFUSED = {"refs/heads/a": "! [remote rejected]"}
@@ -16,11 +17,53 @@ REFUSED = {"refs/heads/a": "! [remote rejected]"}
         ({**REFUSED, "refs/heads/b": "* [new branch]"}, "", State.UNKNOWN),
         ({}, "", State.UNKNOWN),
         ({}, "error: RPC failed; HTTP 500", State.UNKNOWN),
-        ({}, "fatal: unable to access 'https://git.test/r.git/': Could not resolve host", State.FAILED),
-        ({}, "fatal: Authentication failed for 'https://git.test/r.git/'", State.FAILED),
-        ({}, "remote: no such place\nfatal: repository 'https://git.test/r.git/' not found", State.FAILED),
         ({}, "remote: deploy: npm: not found\nfatal: the remote end hung up unexpectedly", State.UNKNOWN),
     ],
 )
 def test_only_what_was_surely_refused_has_failed(refs: dict[str, str], output: str, state: State) -> None:
     assert not_done(PushResult(status=1, refs=refs, output=output)) is state
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "unable to access 'https://git.test/r.git/': Could not resolve host",
+        "Authentication failed for 'https://git.test/r.git/'",
+        "could not read Username for 'https://git.test': terminal prompts disabled",
+        "repository 'https://git.test/r.git/' not found",
+    ],
+)
+def test_what_git_says_before_it_sends_is_known(said: str) -> None:
+    assert never_sent(f"remote: no such place\nfatal: {said}\n") == said
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "",
+        "fatal: the remote end hung up unexpectedly",
+        "error: RPC failed; HTTP 500\nfatal: the remote end hung up unexpectedly",
+        "fatal: remote error: unable to access 'x'",
+        "remote: fatal: unable to access 'x'",
+        "fatal: remote error: Authentication failed for 'x'",
+        "fatal: Could not read from remote repository.",
+    ],
+)
+def test_what_the_remote_says_shows_nothing_of_what_was_sent(output: str) -> None:
+    assert never_sent(output) == ""
+
+
+@pytest.mark.parametrize(
+    ("updates", "said"),
+    [
+        ({"refs/heads/a": "1"}, "pushed refs/heads/a to /r.git"),
+        ({"refs/heads/a": "0"}, "deleted refs/heads/a on /r.git"),
+        (
+            {"refs/heads/a": "1", "refs/heads/b": "0", "refs/heads/c": "1"},
+            "pushed refs/heads/a, refs/heads/c to /r.git; deleted refs/heads/b on /r.git",
+        ),
+    ],
+)
+def test_what_is_done_is_told_ref_by_ref(updates: dict[str, str], said: str) -> None:
+    changes = tuple(RefUpdate(ref=ref, old="2" * 40, new=new * 40) for ref, new in updates.items())
+    assert done_in_words(PushAct(remote="/r.git", updates=changes)) == said

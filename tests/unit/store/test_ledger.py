@@ -307,8 +307,90 @@ def test_approval_has_an_end(store: Store, clock: Ticker, passed: float, good: b
     for _ in range(2):
         with pytest.raises(Expired):
             store.ledger.consume(hold.id, None, DIGEST)
-    assert store.ledger.get(hold.id).state is State.EXPIRED
-    assert kinds(store)[-1] == "hold.expired"
+    assert store.ledger.get(hold.id).state is State.PENDING
+    assert kinds(store)[-1] == "hold.lapsed"
+
+
+def test_an_approval_that_ended_leaves_its_hold_to_another_yes(store: Store, clock: Ticker) -> None:
+    hold = approved(store)
+    first = hold.approval
+    clock.passes(1800)
+    lapsed = store.ledger.current(hold.id)
+    assert (lapsed.state, lapsed.approval, lapsed.decided_by) == (State.PENDING, None, None)
+    assert lapsed.reason == "the approval by me ended unused"
+    assert first is not None
+    again = store.ledger.approve(hold.id, "kim", 60)
+    assert again.binding.nonce != first.binding.nonce
+    assert store.ledger.get(hold.id).reason is None
+    store.ledger.consume(hold.id, None, DIGEST)
+
+
+def test_a_yes_after_an_approval_that_ended_needs_no_look_at_the_clock(store: Store, clock: Ticker) -> None:
+    hold = approved(store)
+    clock.passes(1801)
+    store.ledger.approve(hold.id, "kim", 60)
+    assert store.ledger.get(hold.id).decided_by == "kim"
+
+
+def test_what_waits_again_can_be_denied(store: Store, clock: Ticker) -> None:
+    hold = approved(store)
+    clock.passes(1801)
+    assert store.ledger.deny(hold.id, "no", "kim").state is State.DENIED
+
+
+def test_what_waits_again_is_the_same_hold_when_asked_for_again(store: Store, clock: Ticker) -> None:
+    first = approved(store)
+    clock.passes(1801)
+    again = held(store)
+    assert (again.id, again.count, again.state) == (first.id, 2, State.PENDING)
+
+
+def test_an_approval_that_ends_with_its_hold_has_expired(store: Store, clock: Ticker) -> None:
+    hold = held(store, ttl=600)
+    store.ledger.approve(hold.id, "me", 1800)
+    clock.passes(1800)
+    assert store.ledger.current(hold.id).state is State.EXPIRED
+    with pytest.raises(Expired):
+        store.ledger.approve(hold.id, "me", 60)
+
+
+def test_what_was_surely_not_sent_stays_approved_until_its_approval_ends(store: Store, clock: Ticker) -> None:
+    hold = executing(store)
+    back = store.ledger.unsent(hold.id, "connection refused")
+    assert (back.state, back.reason, back.executor) == (State.APPROVED, "not sent: connection refused", None)
+    assert kinds(store)[-1] == "act.unsent"
+    store.ledger.consume(hold.id, None, DIGEST)
+    store.ledger.unsent(hold.id, "connection refused")
+    clock.passes(1800)
+    with pytest.raises(Expired):
+        store.ledger.consume(hold.id, None, DIGEST)
+    waiting = store.ledger.get(hold.id)
+    assert waiting.state is State.PENDING
+    assert waiting.reason == "the approval by me ended unused; not sent: connection refused"
+
+
+@pytest.mark.parametrize("start", [held, approved, done, failed, unknown, denied])
+def test_only_what_is_executing_can_be_called_unsent(store: Store, start: Callable[[Store], Hold]) -> None:
+    hold = start(store)
+    with pytest.raises(IllegalTransition):
+        store.ledger.unsent(hold.id, "x")
+    assert store.ledger.get(hold.id) == hold
+
+
+@pytest.mark.parametrize("start", [held, executing, done, unknown, revoked])
+def test_only_what_is_approved_can_be_called_not_begun(store: Store, start: Callable[[Store], Hold]) -> None:
+    hold = start(store)
+    with pytest.raises(LedgerError):
+        store.ledger.not_begun(hold.id, "x")
+    assert store.ledger.get(hold.id) == hold
+
+
+def test_an_alike_one_that_is_not_the_same_is_taken_up_only_once_it_is_approved(store: Store) -> None:
+    first = held(store)
+    other = held(store, same=lambda hold: False)
+    assert other.id != first.id
+    store.ledger.approve(first.id, "me", 60)
+    assert held(store, same=lambda hold: False).id == first.id
 
 
 @pytest.mark.parametrize("expires_in", [0, -1, float("nan"), float("inf")])
