@@ -56,7 +56,7 @@ def hold_request(store: Store, state: SessionState, request: Request, body: Body
     done = store.ledger.stored_response(state.id, operation, digest)
     if done is not None and "status" in (done.result or {}):  # one that was never sent has no answer
         return Held(reply=replay(store, done))
-    if (held := same_operation(store, state, operation)) is not None:
+    if (held := same_operation(store, state, operation, act)) is not None:
         return _held(request, decision, held)
     if _held_bytes(store, state) + body.size > MOST_HELD:
         full = msgspec.structs.replace(decision, verdict=Verdict.DENY, code="too-much-held", instead="")

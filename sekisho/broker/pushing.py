@@ -41,6 +41,7 @@ from sekisho.store.holds import Hold
 from sekisho.store.records import draft
 from sekisho.store.store import Store
 
+BY_RULE = "by_rule"  # in evidence: a standing rule has it sent
 AUTO_EXPIRES = 300.0  # seconds; an automatic approval is used at once
 
 
@@ -62,9 +63,12 @@ def hold_push(store: Store, state: SessionState, request: Request, body: Body) -
     act = _act(action, push, state)
     state.keep(store)
     fingerprint = artifact.digest(act)
-    if (live := same_operation(store, state, fingerprint)) is not None:
+    if (live := same_operation(store, state, fingerprint, act)) is not None:
         decision = judge(live.action, state.policy, state.context)
-        return _held_reply(push, of_own_files(decision, live.evidence.get(evidence.OWN, ())), live)
+        decision = of_own_files(decision, live.evidence.get(evidence.OWN, ()))
+        if _by_rule_again(state, live, decision):
+            return Held(reply=_send(store, push, live, decision))
+        return _held_reply(push, decision, live)
     repository = store.folder / "holds" / f"{fingerprint.removeprefix('sha256:')[:16]}-{secrets.token_hex(4)}"
     there = _there(store, act, state)
     try:
@@ -77,13 +81,20 @@ def hold_push(store: Store, state: SessionState, request: Request, body: Body) -
         shutil.rmtree(repository, ignore_errors=True)
         return Held(reply=_denied(store, state, push, decision))
     act = msgspec.structs.replace(act, repository=str(repository))
-    shown = _shown(store, state, act, decision, held, certain=there.certain)
+    clean = there.certain and held.secrets.complete and not held.secrets.findings
+    by_rule = decision.verdict is Verdict.ALLOW and clean
+    shown = _shown(store, state, act, decision, held, certain=there.certain) | {BY_RULE: by_rule}
     hold = put(store, state, decision.action, act, shown, fingerprint)
     give_way(store, state, hold, lambda earlier: _is_taken_over(earlier, hold))
-    clean = there.certain and held.secrets.complete and not held.secrets.findings
-    if decision.verdict is Verdict.ALLOW and clean:
+    if by_rule:
         return Held(reply=_send(store, push, hold, decision))
     return _held_reply(push, decision, hold)
+
+
+def _by_rule_again(state: SessionState, live: Hold, decision: Decision) -> bool:
+    """Whether a rule still says yes to what it had said yes to in this session, and what was not sent."""
+    waits = live.state in (State.PENDING, State.APPROVED) and live.session == state.id
+    return waits and decision.verdict is Verdict.ALLOW and bool(live.evidence.get(BY_RULE))
 
 
 def _shown(
