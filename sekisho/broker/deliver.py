@@ -3,7 +3,9 @@
 import asyncio
 import json
 import logging
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Collection
+from math import inf, isfinite
 from pathlib import Path
 
 from sekisho.broker.door import Door
@@ -13,10 +15,12 @@ from sekisho.session.outbox import DECISIONS
 from sekisho.store.errors import StoreBroken
 from sekisho.store.files import write_atomic
 from sekisho.store.holds import Hold
+from sekisho.store.holdtable import ends_at
 
 EVERY = 0.5  # seconds
 SWEEP = 60.0  # seconds
 TOLD = {
+    State.PENDING: "pending again: its approval ended before it was sent; it waits for another yes",
     State.APPROVED: "approved; it is being sent, or waits to be sent",
     State.DONE: "done: it was sent once, exactly as it was held; do not send it again",
     State.FAILED: "failed: it was approved, but had no effect",
@@ -28,29 +32,57 @@ TOLD = {
 }
 
 
-async def deliver(door: Door, session: str, folder: Path, changed: Callable[[Hold], None]) -> None:
-    """Poll until cancelled. `folder` is the session's, outside; `changed` is told of every change."""
+class Ends:
+    """When the holds that are open end by themselves, as far as their changes were seen."""
+
+    def __init__(self) -> None:
+        self._ends: dict[str, float] = {}
+
+    def note(self, hold: Hold) -> None:
+        """A hold as it is now."""
+        self._ends.pop(hold.id, None)
+        if isfinite(end := ends_at(hold)):
+            self._ends[hold.id] = end
+
+    def due(self, now: float) -> bool:
+        """Whether the time of one is over."""
+        return now >= min(self._ends.values(), default=inf)
+
+
+async def deliver(
+    door: Door, session: str, folder: Path, changed: Callable[[Hold], None], asked: Collection[str] = ()
+) -> None:
+    """Poll until cancelled. `folder` is the session's, outside; `changed` is told of every change; `asked`
+    are holds of other sessions that this one has asked for, too."""
     seen, swept = 0, -SWEEP
+    ends = Ends()
     untold: dict[str, Hold] = {}
     faults = frozenset[str]()
     loop = asyncio.get_running_loop()
     while True:
         await asyncio.sleep(EVERY)
         try:
-            if loop.time() - swept >= SWEEP:
+            if loop.time() - swept >= SWEEP or ends.due(time.time()):
                 swept = loop.time()
                 await asyncio.to_thread(_sweep, door)
             found = await asyncio.to_thread(_changes, door, seen)
         except StoreBroken:
             continue  # the door has noted it; what was decided is told when the store is back
-        untold |= {hold.id: hold for hold in found if hold.session == session and hold.state in TOLD}
+        ours = (hold for hold in found if hold.session == session or hold.id in asked)
+        untold |= {hold.id: hold for hold in ours if _is_told(hold)}
         before = faults
         faults = await asyncio.to_thread(_tell_all, folder / DECISIONS, untold) if untold else before
         for fault in faults - before:
             logging.getLogger(__name__).warning("a decision could not be told: %s", fault)
         for hold in found:
             seen = max(seen, hold.revision)
+            ends.note(hold)
             changed(hold)
+
+
+def _is_told(hold: Hold) -> bool:
+    """One that only waits is no news; one that waits again is: its approval has ended."""
+    return hold.state in TOLD and (hold.state is not State.PENDING or hold.reason is not None)
 
 
 def _sweep(door: Door) -> None:

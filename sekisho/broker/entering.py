@@ -85,6 +85,7 @@ def put(
         policy=state.config.policy_digest,
         same=lambda alike: _goes(alike, way),
     )
+    state.asked.add(hold.id)
     if hold.count == 1:
         give_way(store, state, hold, lambda earlier: not _goes(earlier, way), fingerprint=operation)
     return hold

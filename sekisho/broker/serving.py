@@ -89,7 +89,7 @@ async def serve(hello: Hello, sockets: dict[str, socket.socket], channel: socket
         channel.send(READY)  # a launcher that is gone already is noticed below
     tasks = [
         asyncio.create_task(proxy.run()),
-        asyncio.create_task(deliver(door, config.session, folder, gate.waiting.tell)),
+        asyncio.create_task(deliver(door, config.session, folder, gate.waiting.tell, state.asked)),
         asyncio.create_task(announce(door, state)),
     ]
     try:

@@ -26,6 +26,7 @@ PURPOSE_LIMIT = 16 * 1024
 class SessionState(msgspec.Struct, frozen=True, kw_only=True):
     """`world` is what observing may know, `context` what judging may know, `transport` how approved acts
     reach their hosts. `schemas` are those of policy's tools.
+    `asked` are the ids of holds that this process was asked for.
     `policy_blob` is the digest of `policy_text` in the blobs, once `keep` was called."""
 
     config: SessionConfig
@@ -39,6 +40,7 @@ class SessionState(msgspec.Struct, frozen=True, kw_only=True):
     logins: Logins
     secrets: credentials.Secrets
     schemas: dict[str, Any] = {}
+    asked: set[str] = set()
 
     @property
     def id(self) -> str:

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 import pytest
@@ -10,6 +10,7 @@ import pytest
 from sekisho.broker import deliver as module
 from sekisho.broker.deliver import deliver
 from sekisho.broker.door import Door
+from sekisho.core.lifecycle import State
 from sekisho.session.outbox import DECISIONS
 from tests.unit.store.support import DAY, DIGEST, push
 
@@ -70,3 +71,68 @@ def test_a_file_that_cannot_be_written_keeps_no_other_waiting_and_is_tried_again
 
     asyncio.run(both())
     assert json.loads(in_the_way.read_text())["state"] == "denied"
+
+
+def _held(door: Door, session: str, ttl: float) -> str:
+    return (
+        door.open()
+        .ledger.hold(
+            session=session,
+            project="/p",
+            action=push("t"),
+            digest=DIGEST,
+            artifact={},
+            evidence={},
+            fingerprint=session,
+            ttl=ttl,
+        )
+        .id
+    )
+
+
+async def _told(
+    door: Door, folder: Path, hold: str, act: Callable[[], object], asked: Collection[str]
+) -> str:
+    """What the session "s" is told of a hold after `act`, which is done once the hold has been seen."""
+    (folder / DECISIONS).mkdir(exist_ok=True)
+    seen = asyncio.Event()
+    task = asyncio.create_task(deliver(door, "s", folder, lambda hold: seen.set(), asked))
+    wanted = folder / DECISIONS / f"{hold}.json"
+    async with asyncio.timeout(20):
+        await seen.wait()
+        assert not wanted.exists()
+        act()
+        while not wanted.is_file():
+            await asyncio.sleep(0.01)
+    task.cancel()
+    return str(json.loads(wanted.read_text())["state"])
+
+
+def test_a_hold_that_expires_under_a_session_is_told_then(door: Door, tmp_path: Path) -> None:
+    hold = _held(door, "s", ttl=0.5)
+    assert asyncio.run(_told(door, tmp_path, hold, lambda: None, ())) == "expired"
+
+
+def test_an_approval_that_ends_unused_is_told(
+    door: Door, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(module.TOLD, State.APPROVED)  # that one is told before
+    hold = _held(door, "s", ttl=DAY)
+    told = asyncio.run(_told(door, tmp_path, hold, lambda: door.open().ledger.approve(hold, "kim", 1), ()))
+    assert told == "pending"
+
+
+@pytest.mark.parametrize("asked", [True, False])
+def test_what_another_session_held_is_told_to_whoever_asked_too(
+    door: Door, tmp_path: Path, asked: bool
+) -> None:
+    hold = _held(door, "other", ttl=DAY)
+    mine = _held(door, "s", ttl=DAY)
+
+    def decided() -> None:
+        door.open().ledger.deny(hold, "no", "kim")
+        door.open().ledger.deny(mine, "no", "kim")
+
+    wanted = hold if asked else mine
+    assert asyncio.run(_told(door, tmp_path, wanted, decided, {hold} if asked else ())) == "denied"
+    assert (tmp_path / DECISIONS / f"{hold}.json").exists() is asked
