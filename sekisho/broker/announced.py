@@ -7,9 +7,12 @@ what is denied, absent, or gated by a rule about the command itself is answered 
 
 import asyncio
 import contextlib
+import os
 import socket
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+
+import msgspec
 
 from sekisho.broker import commands
 from sekisho.broker.callers import Callers, tell, tell_all
@@ -18,6 +21,7 @@ from sekisho.broker.door import Door
 from sekisho.broker.remembered import LARGEST, Configs, NeedsTime, NotedFiles, Remembered
 from sekisho.broker.state import SessionState
 from sekisho.broker.testwatch import TestWatch
+from sekisho.broker.tools import absent, denied
 from sekisho.core.action import Action, Effect
 from sekisho.core.refusal import Refusal, gate_broken, of_decision, standard, to_terminal
 from sekisho.core.verdict import Decision, Verdict, judge
@@ -150,12 +154,16 @@ class Announcements:
         if decision.verdict is Verdict.DENY:
             self._note("act.denied", decision)
             return Refuse(status=DENIED, text=to_terminal(of_decision(decision)))
-        if not asked.tool:
-            return Refuse(status=ABSENT, text=to_terminal(standard("absent-tool", _words(asked))))
+        if why := absent(asked, self._state.policy.sandbox.tools, self._state.config.project):
+            missing = denied(decision, os.path.basename(asked.argv[0]), why)
+            self._note("act.denied", missing)
+            said = to_terminal(standard(missing.code, _words(asked), why=why, instead=missing.instead))
+            return Refuse(status=DENIED if asked.tool else ABSENT, text=said)
         if decision.verdict is Verdict.HOLD and _held_here(decision):
             return await asyncio.to_thread(self._hold, asked, decision)
         for guard in self._guards:
             if (refusal := await guard(asked, decision.action)) is not None:
+                self._note("act.denied", _refused(decision, refusal))
                 return Refuse(status=DENIED, text=to_terminal(refusal))
         self._count(decision)
         return Run()
@@ -184,6 +192,17 @@ class Announcements:
 
 def _held_here(decision: Decision) -> bool:
     return decision.code in HELD_HERE or decision.action.effect is Effect.DESTRUCTIVE
+
+
+def _refused(decision: Decision, refusal: Refusal) -> Decision:
+    """What a guard made of a decision."""
+    return msgspec.structs.replace(
+        decision,
+        verdict=Verdict.DENY,
+        code=refusal.code,
+        reason=refusal.why,
+        instead=refusal.instead,
+    )
 
 
 def _words(asked: Asked) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from sandbox.absent import KIND
 from sandbox.errors import EnclosureError
 from sandbox.spec import Mount, MountKind
 from sekisho import __version__
@@ -44,20 +45,23 @@ def agent_socket(session: str) -> Iterator[socket.socket]:
 
 
 def shim_folder(path: str) -> Path:
-    """The folder of clients, made once for each version of the client and set of test runners in `path`.
+    """The folder of clients, made once for each version of the client and set of programs in `path` that it
+    stands before.
 
     Raises OSError.
     """
     there = _names_on(path)
     runners = [name for name in (*NAMES, *OFTEN) if name in there and shutil.which(name, path=path)]
-    folder = cache_dir() / f"shim-{_version(runners)}"
+    # Before the stubs of absent tools, which can tell nobody that they were called.
+    stubs = sorted(KIND.keys() & there)
+    folder = cache_dir() / f"shim-{_version([*runners, *stubs])}"
     if not folder.is_dir():
         making = Path(tempfile.mkdtemp(prefix="making-", dir=cache_dir()))
         try:
             client = compiled_client() or _compiled(making / "client")
             # The Python client would cost an interpreter's start at each of those that start often.
             wanted = [name for name in runners if client is not None or name not in OFTEN]
-            install(making / "bin", (*TOOLS, *wanted), client=client)
+            install(making / "bin", (*TOOLS, *wanted, *stubs), client=client)
             # Another start may have been faster; both made the same.
             with contextlib.suppress(OSError):
                 (making / "bin").rename(folder)
@@ -112,10 +116,10 @@ def _compiled(target: Path) -> Path | None:
     return target if compile_client(client_source().with_name("client.c"), target) else None
 
 
-def _version(runners: list[str]) -> str:
+def _version(names: list[str]) -> str:
     """Changes with anything that the folder is made from."""
     # With the interpreter: bytecode of one version is of no use to the next.
-    total = hashlib.sha256(" ".join((__version__, os.path.realpath(INTERPRETER), *runners)).encode())
+    total = hashlib.sha256(" ".join((__version__, os.path.realpath(INTERPRETER), *names)).encode())
     root = client_source().parent
     for path in sorted(
         (*root.glob("*.py"), *root.glob("client.*"), *root.glob("*.h"), *root.glob("grammar/*.toml"))

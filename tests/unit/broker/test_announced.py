@@ -8,20 +8,23 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 
 from sekisho.broker import callers, commands
-from sekisho.broker.announced import Announcements
+from sekisho.broker.announced import Announcements, Guard
 from sekisho.broker.door import Door
 from sekisho.broker.remembered import MOST, SETTLED, Configs, NeedsTime, NotedFiles, Remembered
 from sekisho.broker.state import SessionState
 from sekisho.core.action import Action, Effect
 from sekisho.core.gate import Gate
-from sekisho.core.policy import BUILTIN, Tool
+from sekisho.core.policy import BUILTIN, Tool, Tools
+from sekisho.core.refusal import Refusal, standard
+from sekisho.store.store import Store
 from shim import protocol
-from shim.protocol import Answer, Asked, Run
+from shim.protocol import Answer, Asked, Refuse, Run
 from tests.support.git import run_git
 from tests.support.session_state import session_state
 
@@ -288,3 +291,83 @@ def test_a_pinned_host_may_be_private(state: SessionState, tmp_path: Path, clone
         tmp_path, "1129-pin", policy, project=INSIDE, clone=str(clone), roots=str(tmp_path / "roots")
     )
     assert commands.observed(pinned, asked).effect is Effect.READ
+
+
+# -- what is refused is on record ------------------------------------------------------------------
+
+
+def on_record(
+    state: SessionState, *asked: Asked, guards: tuple[Guard, ...] = ()
+) -> tuple[list[Answer], list[dict[str, Any]]]:
+    """The answers, and what the journal has of what was denied."""
+    door = Door(lambda reason, refused: True)
+    door.open()
+    served = Announcements(door, state, guards)
+
+    async def all_of_them() -> list[Answer]:
+        return [await served.answer(one) for one in asked]
+
+    answers = asyncio.run(all_of_them())
+    door.close()
+    with Store() as store:
+        records = store.journal.query(session=state.id, kind="act.denied")
+        return answers, [record.data for record in records]
+
+
+def called(*argv: str, tool: str = "") -> Asked:
+    return Asked(argv=argv, cwd=INSIDE, tool=tool, environment=())
+
+
+@pytest.mark.parametrize(
+    ("asked", "status"),
+    [
+        (called("kubectl", "get", "pods"), 127),
+        (called("gh", "pr", "list"), 127),
+        (called("kubectl", "get", "pods", tool="/usr/local/bin/kubectl"), 77),
+        (called("ssh", "host", "ls", tool="/usr/bin/ssh"), 77),
+        (called("systemctl", "status", tool="/bin/systemctl"), 77),
+    ],
+    ids=lambda value: value.argv[0] if isinstance(value, Asked) else value,
+)
+def test_a_call_of_an_absent_tool_is_denied_on_record(
+    state: SessionState, sekisho_home: Path, asked: Asked, status: int
+) -> None:
+    (answer,), (denied,) = on_record(state, asked)
+    assert isinstance(answer, Refuse)
+    assert answer.status == status
+    assert f"denied (absent-tool): {asked.argv[0]} " in answer.text
+    assert denied["code"] == "absent-tool"
+    assert denied["reason"] in answer.text
+    assert denied["instead"] in answer.text
+    assert denied["action"]["verb"].startswith(asked.argv[0])
+
+
+@pytest.mark.parametrize(
+    "tool", [f"{INSIDE}/bin/kubectl", "/home/agent/bin/kubectl", "/tmp/x/kubectl", "/usr/../tmp/kubectl"]
+)
+def test_a_tool_that_the_agent_brought_is_not_called_absent(
+    state: SessionState, sekisho_home: Path, tool: str
+) -> None:
+    assert on_record(state, called("kubectl", "get", "pods", tool=tool)) == ([Run()], [])
+
+
+@pytest.mark.parametrize("tools", [Tools(keep=("kubectl",)), Tools(only=("kubectl",))])
+def test_a_tool_that_policy_keeps_is_not_called_absent(
+    state: SessionState, sekisho_home: Path, tools: Tools
+) -> None:
+    policy = msgspec.structs.replace(
+        state.policy, sandbox=msgspec.structs.replace(state.policy.sandbox, tools=tools)
+    )
+    kept = msgspec.structs.replace(state, policy=policy)
+    assert on_record(kept, called("kubectl", "get", "pods", tool="/usr/bin/kubectl")) == ([Run()], [])
+
+
+def test_what_a_guard_refuses_is_denied_on_record(state: SessionState, sekisho_home: Path) -> None:
+    async def guard(asked: Asked, action: Action) -> Refusal | None:
+        return standard("secret-in-commit", " ".join(asked.argv), why="it is in a.txt:1")
+
+    commit = called("git", "commit", "-m", "x", tool="/usr/bin/git")
+    answers, denied = on_record(state, commit, commit, guards=(guard,))
+    assert all(isinstance(answer, Refuse) and answer.status == 77 for answer in answers)
+    assert [(one["code"], one["reason"]) for one in denied] == [("secret-in-commit", "it is in a.txt:1")] * 2
+    assert denied[0]["action"]["verb"] == "git.commit"

@@ -77,3 +77,15 @@ def test_an_image_has_an_interpreter_of_its_own(
 ) -> None:
     monkeypatch.setattr(shimming, "hindrance", lambda clients: "it is not there")
     assert shimming.mounts("s", PATH, this_system=False)
+
+
+def test_the_client_stands_before_what_is_absent_inside_and_would_be_called_here(
+    sekisho_home: Path, tmp_path: Path
+) -> None:
+    for name in ("systemctl", "own-tool"):
+        (tmp_path / name).touch(0o755)
+    clients = shimming.shim_folder(str(tmp_path))
+    assert (clients / "systemctl").samefile(clients / "git")
+    assert not (clients / "own-tool").exists()
+    assert not (clients / "mutt").exists()
+    assert shimming.shim_folder("/nowhere") != clients
