@@ -28,7 +28,14 @@ ShownId = Annotated[
         help=f"{NAMED} Without one, the only one that waits.", metavar="ID", autocompletion=completing.holds
     ),
 ]
-DeniedId = Annotated[str, typer.Argument(help=NAMED, metavar="ID", autocompletion=completing.pending)]
+DeniedIds = Annotated[
+    list[str],
+    typer.Argument(
+        help=f"{NAMED} Several are denied for one reason.",
+        metavar="ID...",
+        autocompletion=completing.pending,
+    ),
+]
 RevokedId = Annotated[str, typer.Argument(help=NAMED, metavar="ID", autocompletion=completing.approved)]
 SettledId = Annotated[str, typer.Argument(help=NAMED, metavar="ID", autocompletion=completing.unknown)]
 
@@ -59,7 +66,7 @@ def list_holds(
         if ended := sum(hold.state is State.VOID for hold in holds):
             print(f"void ones ({ended}) are not sent any more: asked for again, they are held anew")
         if over:
-            print(f"to be run by sessions that are over; deny what is of no use: {', '.join(over)}")
+            print(f"to be run by sessions that are over; deny what is of no use: {' '.join(over)}")
 
 
 @app.command()
@@ -86,7 +93,7 @@ app.command(short_help="Say yes: it is executed now, with your own credentials."
 
 @app.command()
 def deny(
-    hold_id: DeniedId,
+    hold_ids: DeniedIds,
     reason: Annotated[str, typer.Option(help="Why; the agent reads it.", metavar="TEXT")] = "",
     reason_file: Annotated[
         Path | None, typer.Option(help="A file with the reason.", exists=True, dir_okay=False, metavar="FILE")
@@ -99,15 +106,17 @@ def deny(
             "a denial needs a reason", instead="give --reason TEXT or --reason-file FILE", status=USAGE
         )
     with opened() as store:
-        hold = named(store, hold_id)
-        if hold.state is State.APPROVED:
+        # All are looked up before any is denied: a mistyped one stops none halfway.
+        holds = [named(store, hold_id) for hold_id in dict.fromkeys(hold_ids)]
+        if approved := next((hold for hold in holds if hold.state is State.APPROVED), None):
             raise Trouble(
-                f"{hold.id} is approved already",
-                instead=f"`sekisho approvals revoke {hold.id}` takes the approval back",
+                f"{approved.id} is approved already",
+                instead=f"`sekisho approvals revoke {approved.id}` takes the approval back",
             )
-        with or_trouble(f"{hold.id} was not denied"):
-            store.ledger.deny(hold.id, text.strip(), approver())
-        print(f"{hold.id} denied")
+        for hold in holds:
+            with or_trouble(f"{hold.id} was not denied"):
+                store.ledger.deny(hold.id, text.strip(), approver())
+            print(f"{hold.id} denied")
 
 
 @app.command()

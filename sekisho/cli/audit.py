@@ -8,7 +8,7 @@ import typer
 
 from sekisho.cli.errors import USAGE, Trouble
 from sekisho.cli.opening import opened
-from sekisho.cli.show import nothing
+from sekisho.cli.show import local, nothing
 from sekisho.core.display import one_line
 from sekisho.core.units import duration
 from sekisho.store.records import Record
@@ -88,5 +88,5 @@ def _print(records: Iterable[Record], json: bool) -> None:
         if json:
             print(to_json(record))
         else:
-            place = f"{record.seq:6} {record.time} {record.session:12} {record.kind:18}"
+            place = f"{record.seq:6} {local(record.time)} {record.session:12} {record.kind:18}"
             print(f"{place} {one_line(record.subject)}")

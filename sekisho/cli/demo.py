@@ -14,6 +14,7 @@ from typing import Annotated
 import typer
 
 from sekisho.cli.errors import Trouble
+from sekisho.cli.show import tone
 from sekisho.demo.stage import Stage, set_up
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
@@ -123,8 +124,7 @@ def _expect(true: bool, what: str) -> None:
 
 
 def _title(text: str) -> None:
-    colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    print(f"\n\x1b[1m{text}\x1b[0m" if colour else f"\n{text}", flush=True)
+    print(f"\n{tone(text, '1')}", flush=True)
 
 
 def _indented(text: str) -> str:

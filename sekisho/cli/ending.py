@@ -1,17 +1,23 @@
 """What a person is told when a session has ended."""
 
+import contextlib
 import json as jsonlib
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
 
 from sekisho.cli import notfound
+from sekisho.cli.errors import Trouble
+from sekisho.cli.holds import COMMAND
+from sekisho.cli.opening import opened
 from sekisho.cli.results import beside
 from sekisho.core.display import one_line
 from sekisho.core.lifecycle import State
 from sekisho.session.launch import Ended
-from sekisho.store.handoff import DecidedHold, DeniedAct
+from sekisho.store.errors import LedgerError
+from sekisho.store.handoff import DecidedHold, DeniedAct, HeldAct
 
 ORDINARY = "the command ended"
 MOST_ROWS = 10  # of one kind on a terminal; the handoff has all
@@ -22,7 +28,8 @@ def report_end(ended: Ended, *, json: bool) -> None:
 
     Whoever no longer reads them (`| head`, a terminal that was closed) changes no exit status.
     """
-    _write(sys.stderr, "".join(f"{line}\n" for line in lines(ended)))
+    over = commands_among(ended.handoff.held)
+    _write(sys.stderr, "".join(f"{line}\n" for line in lines(ended, over)))
     if json:
         _write(sys.stdout, jsonlib.dumps(summary(ended)) + "\n")
 
@@ -40,18 +47,27 @@ def _write(stream: TextIO | None, text: str) -> None:
         os.close(nothing)
 
 
-def lines(ended: Ended) -> list[str]:
-    """Held first: it is what a person has to do something about."""
+def commands_among(held: Sequence[HeldAct]) -> frozenset[str]:
+    """The ids of held commands: only a session runs them, and this one is over."""
+    if not held:
+        return frozenset()
+    with contextlib.suppress(Trouble, LedgerError), opened() as store:
+        holds = [store.ledger.get(act.id) for act in held]
+        return frozenset(hold.id for hold in holds if hold.artifact.get("type") == COMMAND)
+    return frozenset()
+
+
+def lines(ended: Ended, over: frozenset[str] = frozenset()) -> list[str]:
+    """Held first: it is what a person has to do something about. `over` are the held commands."""
     handoff = ended.handoff
     said = [f"sekisho: session {handoff.session} ended with status {ended.status}"]
     if handoff.ended_because != ORDINARY:
         said.append(f"  why: {one_line(handoff.ended_because)}")
-    elif ended.status == notfound.STATUS:
-        said += notfound.lines(ended.folder, handoff.argv, Path(handoff.project), Path(handoff.work))
-    said += [f"  held {act.id}: {one_line(act.operation)} {one_line(act.target)}" for act in handoff.held]
-    if handoff.held:
-        said.append("  decide: sekisho approvals show ID")
+    elif ended.status:
+        said += notfound.lines(ended.folder, handoff, ended.status)
+    said += _held(handoff.held, over)
     said += _cut([f"  sent: {_sent(hold)}" for hold in handoff.decided if hold.state == State.DONE])
+    said += _cut([f"  {_not_sent(hold)}" for hold in handoff.decided if hold.state != State.DONE])
     said += _cut(
         [f"  denied{_coded(act)}: {one_line(act.operation)} {one_line(act.target)}" for act in handoff.denied]
     )
@@ -71,6 +87,17 @@ def lines(ended: Ended) -> list[str]:
     return [*said, f"  handoff: {ended.folder / 'handoff.md'}"]
 
 
+def _held(held: Sequence[HeldAct], over: frozenset[str]) -> list[str]:
+    said = [f"  held {act.id}: {one_line(act.operation)} {one_line(act.target)}" for act in held]
+    if any(act.id not in over for act in held):
+        said.append("  decide: sekisho approvals show ID")
+    if commands := [act.id for act in held if act.id in over]:
+        which = " ".join(commands)
+        said.append(f"  commands that only a later session here can run, if it asks again: {which}")
+        said.append(f"  of no use any more: sekisho approvals deny {which} --reason TEXT")
+    return said
+
+
 def _coded(act: DeniedAct) -> str:
     return f" ({one_line(act.code)})" if act.code else ""
 
@@ -78,6 +105,12 @@ def _coded(act: DeniedAct) -> str:
 def _sent(hold: DecidedHold) -> str:
     by = f" (by {one_line(hold.by)})" if hold.by else ""
     return f"{one_line(hold.operation)} {one_line(hold.target)}{by}"
+
+
+def _not_sent(hold: DecidedHold) -> str:
+    why = f" ({one_line(hold.reason)})" if hold.reason else ""
+    by = f" by {one_line(hold.by)}" if hold.by else ""
+    return f"{hold.state}{by}: {hold.id} {one_line(hold.operation)} {one_line(hold.target)}{why}"
 
 
 def counted(number: int, thing: str) -> str:

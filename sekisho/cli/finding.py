@@ -65,6 +65,16 @@ def finish_lost(store: Store) -> None:
                 finish(store, folder, status=None)
 
 
+def tree_of(folder: SessionFolder) -> Path:
+    """Where the files of a session lie. Raises Trouble where it never had any."""
+    from sekisho.session import place
+
+    try:
+        return place.read(folder.path).tree
+    except (OSError, ValueError) as error:
+        raise Trouble(f"{folder.id} has no working tree", why=str(error)) from error
+
+
 def record_of(folder: SessionFolder) -> SessionRecord | None:
     """What is on record about a session; None where that cannot be read."""
     try:

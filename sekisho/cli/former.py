@@ -8,7 +8,7 @@ import difflib
 from collections.abc import Iterator
 from pathlib import Path
 
-from sekisho.cli.show import block
+from sekisho.cli.show import block, local
 from sekisho.core.pinning import digest, named_files
 from sekisho.core.problem import PolicyError
 from sekisho.session.settings import Layer
@@ -25,8 +25,8 @@ def show_to_trust(layer: Layer, last: Trusted | None) -> None:
         print(f"{layer.path} was never trusted:")
     else:
         rest = "this is what has changed" if changed else "that version is not at hand, so this is all of it"
-        print(f"{layer.path} was trusted in another version on {last.time}; {rest}:")
-    block(changed or layer.text.decode(errors="replace"))
+        print(f"{layer.path} was trusted in another version on {local(last.time)}; {rest}:")
+    block(changed or layer.text.decode(errors="replace"), diff=changed is not None)
 
 
 def changes(layer: Layer, trusted: str) -> str | None:

@@ -1,5 +1,6 @@
 """A hold as a person and as scripts read it."""
 
+import shlex
 from typing import Any
 
 from sekisho.cli.errors import Trouble
@@ -8,7 +9,7 @@ from sekisho.core.display import one_line, suspicious
 from sekisho.core.lifecycle import State
 from sekisho.store.errors import StoreBroken
 from sekisho.store.holds import Hold
-from sekisho.store.sessions import SessionState
+from sekisho.store.sessions import SessionState, all_sessions
 from sekisho.store.store import Store
 
 OVER = (
@@ -16,6 +17,7 @@ OVER = (
     "depends on are the same; an approval waits for that until it expires"
 )
 COMMAND = "command"  # the tag of an artifact that a session runs, see sending.artifact
+UNDONE = "nothing is known to undo it: look at what it would change first"
 FIELDS = ("purpose", "why_held", "changes", "verification", "risk", "recovery")
 
 
@@ -53,7 +55,7 @@ def show_hold(hold: Hold) -> None:
         print(f"WARNING:   {one_line(str(warning))}")
     for field in FIELDS:
         heading(field.replace("_", " "))
-        block(str(hold.evidence.get(field) or "-"))
+        block(_shown(hold, field))
     size, shown = hold.evidence.get("size", 0), hold.evidence.get("shown", 0)
     if "body" in hold.evidence and size > shown:
         print(f"\nthe body has {size} bytes; {shown} are shown, the digest covers all")
@@ -65,6 +67,22 @@ def show_hold(hold: Hold) -> None:
         block(hold.reason)
     if steps := next_steps(hold):
         print("\n" + "\n".join(steps))
+
+
+def _shown(hold: Hold, field: str) -> str:
+    text = str(hold.evidence.get(field) or "-")
+    if hold.artifact.get("type") != COMMAND:
+        return text
+    if field == "changes":
+        return _command(hold)
+    return UNDONE if field == "recovery" and text == "-" else text
+
+
+def _command(hold: Hold) -> str:
+    """What would run, as it would be typed, and what that does."""
+    words = [str(word) for word in hold.artifact.get("argv", ())]
+    does = f"{hold.action.target}: {hold.action.reason}"
+    return f"{shlex.join(words)}\nin {hold.artifact.get('cwd', '-')}\n{does}"
 
 
 def next_steps(hold: Hold) -> list[str]:
@@ -80,11 +98,17 @@ def next_steps(hold: Hold) -> list[str]:
     if hold.state is State.SUPERSEDED and hold.superseded_by:
         return [f"a later one took its place: {call} show {hold.superseded_by}"]
     if hold.state in (State.VOID, State.EXPIRED, State.FAILED):
-        return [
-            f"nothing more is sent under {hold.id}; asked for again, it is held anew",
-            f"go on from its session: sekisho run --from {hold.session} -- CMD",
-        ]
+        return [f"nothing more is sent under {hold.id}; asked for again, it is held anew", _going_on(hold)]
     return []
+
+
+def _going_on(hold: Hold) -> str:
+    if all_sessions().folder(hold.session).path.is_dir():
+        return f"go on from its session: sekisho run --from {hold.session} -- CMD"
+    return (
+        f"its session was tidied away; in {one_line(hold.project)} its work is taken with: "
+        f"sekisho sessions apply {hold.session}"
+    )
 
 
 def show_diff(store: Store, hold: Hold) -> None:
@@ -93,7 +117,7 @@ def show_diff(store: Store, hold: Hold) -> None:
         raise Trouble(f"{hold.id} has no diff", instead="its changes are shown above")
     left_out = " (not all that is sent can be shown; what is missing is named)"
     heading("diff" + (left_out if hold.evidence.get("diff_cut") else ""))
-    block(store.blobs.read(hold.evidence["diff"]).decode("utf-8", "replace"))
+    block(store.blobs.read(hold.evidence["diff"]).decode("utf-8", "replace"), diff=True)
 
 
 def left_to_an_ended_session(store: Store, hold: Hold) -> bool:

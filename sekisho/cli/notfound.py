@@ -9,8 +9,12 @@ import msgspec
 
 from sandbox.absent import KIND
 from sekisho.core.display import one_line
+from sekisho.core.policy import Policy
+from sekisho.store.handoff import Handoff
 
 STATUS = 127  # of a shell, for a command that is not found
+# Inside, these are folders of the session's own.
+_OWN_INSIDE = ("/tmp", "/var/tmp")
 
 
 class Looked(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,25 +66,73 @@ def _path(looked: Looked) -> tuple[str, str] | None:
     return "it is there outside, but its folder is not mounted", "sandbox.mount in sekisho.toml names folders"
 
 
-def lines(folder: Path, argv: Sequence[str], project: Path, work: Path) -> list[str]:
-    """What to say of a session that ended with the status of a command that is not found."""
+def left_outside(words: Sequence[str], project: Path, home: Path, visible: Sequence[str]) -> str | None:
+    """The first word of a command that names a file which is there, but not inside; `visible` are folders
+    that are mounted."""
+    for word in words:
+        path = Path(os.path.abspath(word))
+        hidden = any(map(path.is_relative_to, (home, *map(Path, _OWN_INSIDE))))
+        if not hidden or any(map(path.is_relative_to, (project, *map(Path, visible)))):
+            continue
+        if not word.startswith("-") and _exists(path):
+            return word
+    return None
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):  # a word that is no path at all
+        return False
+
+
+def lines(folder: Path, handoff: Handoff, status: int) -> list[str]:
+    """What to say of a session that ended with this status, where what it names is not inside."""
+    from sekisho.session import place
     from sekisho.session.settings import decode
     from sekisho.store.sessions import SessionFolder
 
     try:
         policy, record = decode((folder / "policy.json").read_bytes()), SessionFolder(folder).load()
+        tree = place.read(folder).tree
     except Exception:  # it is a hint: what cannot be read is said by others
         return []
-    name = argv[0]
+    project, argv = Path(handoff.project), handoff.argv
+    image = record.backend == "docker"
+    said = _command(policy, argv[0], project, tree, image=image) if status == STATUS else []
+    if said or image:
+        return said
+    visible = _mounted(argv[0], project, policy.sandbox.mount)
+    word = left_outside(argv[1:], project, Path.home(), visible)
+    if word is None:
+        return []
+    return [
+        f"  {one_line(word)} is there outside, but its folder is not mounted in the session",
+        "  next: put it into the repository, or name its folder: sandbox.mount in sekisho.toml",
+    ]
+
+
+def _mounted(command: str, project: Path, extra: Sequence[str]) -> list[str]:
+    """The folders of the person's that come along."""
+    from sandbox.toolchain import detect
+
+    try:
+        found = detect(command, environ=os.environ, home=str(Path.home()), workdir=str(project), extra=extra)
+    except ValueError:
+        return []
+    return [mount.target for mount in found.mounts]
+
+
+def _command(policy: Policy, name: str, project: Path, tree: Path, *, image: bool) -> list[str]:
     place = Path(os.path.abspath(name)) if "/" in name else None
     looked = Looked(
         name=name,
         found=shutil.which(name),
         outside=place if place is not None and place.exists() else None,
         project=project,
-        inside=place is not None and _there(place, project, work, in_place=record.in_place),
+        inside=place is not None and _there(place, project, tree),
         only=policy.sandbox.tools.only,
-        image=record.backend == "docker",
+        image=image,
     )
     said = explained(looked)
     return (
@@ -88,8 +140,8 @@ def lines(folder: Path, argv: Sequence[str], project: Path, work: Path) -> list[
     )
 
 
-def _there(place: Path, project: Path, work: Path, *, in_place: bool) -> bool:
+def _there(place: Path, project: Path, tree: Path) -> bool:
     """Whether a path leads to something inside, as far as that can be seen from here."""
     if not place.is_relative_to(project):
         return shutil.which(place) is not None  # the folder of a command comes along
-    return os.path.lexists(place if in_place else work / "tree" / place.relative_to(project))
+    return os.path.lexists(tree / place.relative_to(project))

@@ -9,7 +9,7 @@ from sekisho.cli.finding import find, finish_lost
 from sekisho.cli.naming import SessionId
 from sekisho.cli.opening import opened
 from sekisho.cli.options import Json
-from sekisho.cli.show import nothing, print_json, table, when
+from sekisho.cli.show import iso, nothing, print_json, table, when
 from sekisho.core.display import one_line
 from sekisho.store.records import draft
 from sekisho.store.sessions import SessionFolder
@@ -80,7 +80,9 @@ def _list_checkpoints(folder: SessionFolder, json: bool) -> None:
 
     found = kept.known(folder.path)
     if json:
-        print_json([{"number": c.number, "time": c.time, "label": c.label, "head": c.head} for c in found])
+        print_json(
+            [{"number": c.number, "time": iso(c.time), "label": c.label, "head": c.head} for c in found]
+        )
     elif not found:
         nothing(f"{folder.id} has no checkpoints: none of its commands would have lost work")
     else:

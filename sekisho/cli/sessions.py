@@ -11,12 +11,12 @@ import msgspec
 import typer
 
 from sekisho.cli.errors import USAGE, Trouble
-from sekisho.cli.finding import find, finish_lost, record_of
+from sekisho.cli.finding import find, finish_lost, record_of, tree_of
 from sekisho.cli.naming import LatestId, SessionId
 from sekisho.cli.opening import opened
 from sekisho.cli.options import Json
 from sekisho.cli.restoring import restore
-from sekisho.cli.show import iso, nothing, print_json, table, when
+from sekisho.cli.show import is_terminal, iso, local, nothing, print_json, table, when
 from sekisho.cli.taking import apply, diff
 from sekisho.core.display import one_line
 from sekisho.core.lifecycle import State
@@ -32,10 +32,16 @@ app = typer.Typer(
 )
 
 A_DAY = 86_400.0  # seconds
+LATEST = 30  # sessions that a person is shown unasked
 
 
 @app.command("list")
-def list_sessions(json: Json = False) -> None:
+def list_sessions(
+    every: Annotated[
+        bool, typer.Option("--all", help=f"All; else, on a terminal, the latest {LATEST}.")
+    ] = False,
+    json: Json = False,
+) -> None:
     """List sessions, the newest first."""
     with opened() as store:
         finish_lost(store)
@@ -47,11 +53,14 @@ def list_sessions(json: Json = False) -> None:
         nothing("no sessions yet; begin with: sekisho run -- bash")
         _tell_tidied()
     else:
+        shown = records if every or not is_terminal() else records[:LATEST]
         rows = (
             (r.id, r.seen_state, when(r.started), _length(r), _status(r), held[r.id], r.project, _argv(r))
-            for r in records
+            for r in shown
         )
         table(("ID", "STATE", "STARTED", "TOOK", "STATUS", "HELD", "PROJECT", "COMMAND"), rows)
+        if older := len(records) - len(shown):
+            print(f"\nand {older} older: `sekisho sessions list --all` shows them")
 
 
 def _summary(record: SessionRecord, held: int) -> dict[str, Any]:
@@ -95,11 +104,11 @@ app.command()(diff)
 app.command()(apply)
 
 
-@app.command("open")
+@app.command("open", short_help="Print where the session's work lies.")
 def open_session(session: LatestId = None) -> None:
-    """Print where the session's work lies."""
+    """Print where the session's work lies: its clone; of one in place, your own tree."""
     with opened() as store:
-        print(find(store, session).work / "tree")
+        print(tree_of(find(store, session)))
 
 
 @app.command()
@@ -120,7 +129,7 @@ def report(session: LatestId = None) -> None:
         folder = find(store, session)
         records, tallies = store.journal.query(session=folder.id), store.journal.tallies(folder.id)
     for record in records:
-        print(f"{record.time} {record.kind:18} {one_line(_said(record))}")
+        print(f"{local(record.time)} {record.kind:18} {one_line(_said(record))}")
     for tally in tallies:
         print(_counted(tally))
     if not records and not tallies:

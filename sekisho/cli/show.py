@@ -1,19 +1,41 @@
 """How things are shown on a person's terminal. Foreign text is made visible first, always."""
 
 import json
+import os
+import shutil
 import sys
 import time
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import Any
 
 from sekisho.core.display import one_line, visible
 
-WIDEST = 90  # characters of a cell
+NARROWEST = 10  # characters of a column that is cut
+GAP = "  "
+# By how a line of a unified diff begins; the first that fits counts (ECMA-48, SGR).
+_TONES = (("+++", "1"), ("---", "1"), ("diff ", "1"), ("@@", "36"), ("+", "32"), ("-", "31"))
 
 
 def is_terminal() -> bool:
     """Whether a person reads along: standard output is a terminal."""
     return sys.stdout.isatty()
+
+
+def coloured() -> bool:
+    """Whether colour may be used: for a person, who has not said no (NO_COLOR, as on no-color.org)."""
+    return is_terminal() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def tone(text: str, code: str) -> str:
+    """Text of ours, or made visible, in a colour or weight where that may be."""
+    return f"\x1b[{code}m{text}\x1b[0m" if text and coloured() else text
+
+
+def diff_line(line: str) -> str:
+    """A line of a diff, made visible before, in its colour."""
+    code = next((code for begin, code in _TONES if line.startswith(begin)), None)
+    return line if code is None else tone(line, code)
 
 
 def print_json(value: Any) -> None:
@@ -27,21 +49,54 @@ def nothing(text: str) -> None:
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Aligned columns; no colour, no boxes, so that it can be read by eyes and by `awk` alike."""
-    cells = [[_cell(str(cell)) for cell in row] for row in rows]
-    widths = [max(len(row[n]) for row in [list(headings), *cells]) for n in range(len(headings))]
-    for row in [list(headings), *cells]:
-        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    """Aligned columns; no boxes, so that it can be read by eyes and by `awk` alike.
+
+    On a terminal it fits the width, long columns are cut; else it is whole.
+    """
+    lines = [list(headings), *([one_line(str(cell)) for cell in row] for row in rows)]
+    widths = [max(len(row[n]) for row in lines) for n in range(len(headings))]
+    if is_terminal():
+        widths = fitting(widths, [len(heading) for heading in headings], shutil.get_terminal_size().columns)
+    for row in lines:
+        cells = (_cut(cell, width).ljust(width) for cell, width in zip(row, widths, strict=True))
+        print(GAP.join(cells).rstrip())
 
 
-def _cell(text: str) -> str:
-    plain = one_line(text)
-    return plain if len(plain) <= WIDEST else f"{plain[: WIDEST - 1]}…"
+def fitting(widths: Sequence[int], headings: Sequence[int], room: int) -> list[int]:
+    """The widths of columns where the widest give way until all fit into `room`; the first, an id, is kept.
+
+    None gets narrower than its heading, or than can still be read.
+    """
+    fits = list(widths)
+    least = [min(width, max(heading, NARROWEST)) for width, heading in zip(widths, headings, strict=True)]
+    too_much = sum(fits) + len(GAP) * (len(fits) - 1) - room
+    while too_much > 0:
+        free = [n for n in range(1, len(fits)) if fits[n] > least[n]]
+        if not free:
+            break
+        fits[max(free, key=lambda n: fits[n])] -= 1
+        too_much -= 1
+    return fits
+
+
+def _cut(cell: str, width: int) -> str:
+    """Of a path the end says more than the beginning."""
+    if len(cell) <= width:
+        return cell
+    return f"…{cell[len(cell) - width + 1 :]}" if cell.startswith("/") else f"{cell[: width - 1]}…"
 
 
 def when(seconds: float | None) -> str:
-    """A time as a person reads it, in local time."""
-    return "-" if seconds is None else time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))
+    """A time as a person reads it, in local time with its zone."""
+    return "-" if seconds is None else time.strftime("%Y-%m-%d %H:%M:%S %Z", time.localtime(seconds))
+
+
+def local(written: str) -> str:
+    """A time on record (UTC in ISO 8601) as a person reads it; what is none stays as it is."""
+    try:
+        return when(datetime.fromisoformat(written).timestamp())
+    except ValueError:
+        return one_line(written)
 
 
 def iso(seconds: float | None) -> str | None:
@@ -51,11 +106,11 @@ def iso(seconds: float | None) -> str | None:
 
 def heading(text: str) -> None:
     """The title of a block."""
-    print(f"\n{text}")
+    print(f"\n{tone(text, '1')}")
 
 
-def block(text: str, *, limit: int = 20_000) -> None:
+def block(text: str, *, limit: int = 20_000, diff: bool = False) -> None:
     """Foreign text of several lines, indented so that it cannot pass for our own."""
     shown = visible(text, limit)
     for line in shown.splitlines() or [""]:
-        print(f"  | {line}")
+        print(f"  | {diff_line(line) if diff else line}")

@@ -1,6 +1,7 @@
 """`sekisho sessions diff` and `apply`: what a session changed, and taking it over."""
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +10,7 @@ import typer
 from sekisho.cli.errors import USAGE, Trouble
 from sekisho.cli.finding import results_of
 from sekisho.cli.naming import LatestId, SessionId
-from sekisho.cli.show import is_terminal, nothing
+from sekisho.cli.show import diff_line, is_terminal, nothing
 
 
 def diff(
@@ -22,8 +23,8 @@ def diff(
 
     results, changed = results_of(session), False
     try:
-        for piece in session_diff(results.project, results.id, stat=stat):
-            sys.stdout.buffer.write(_for_reader(piece))
+        for piece in _for_reader(session_diff(results.project, results.id, stat=stat)):
+            sys.stdout.buffer.write(piece)
             changed = changed or bool(piece)
     except WorkspaceError as error:
         raise Trouble(str(error)) from error
@@ -34,13 +35,20 @@ def diff(
         nothing(f"{results.id} changed nothing")
 
 
-def _for_reader(piece: bytes) -> bytes:
-    """For a terminal made visible, for a pipe (git apply) as it is."""
+def _for_reader(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """For a terminal line by line, visible and in colour; for a pipe (git apply) as it is."""
     if not is_terminal():
-        return piece
+        yield from pieces
+        return
     from sekisho.core.display import visible
 
-    return visible(piece.decode("utf-8", "replace"), 2000).encode()
+    left = b""
+    for piece in pieces:
+        *lines, left = (left + piece).split(b"\n")
+        for line in lines:
+            yield f"{diff_line(visible(line.decode('utf-8', 'replace'), 2000))}\n".encode()
+    if left:
+        yield diff_line(visible(left.decode("utf-8", "replace"), 2000)).encode()
 
 
 def apply(

@@ -10,6 +10,7 @@ from sekisho.cli import approvals
 from sekisho.cli.errors import USAGE
 from sekisho.cli.holds import next_steps
 from sekisho.cli.main import main
+from sekisho.core.action import Action, Effect
 from sekisho.core.lifecycle import State
 from sekisho.core.policy import Approval, Policy
 from sekisho.sending import artifact
@@ -179,8 +180,8 @@ def test_without_an_id_the_only_one_that_waits_is_shown(call: Calling) -> None:
 
 
 def _ended(state: State) -> Hold:
-    """A hold of a session that is over, brought to a state as it gets there."""
-    hold = _hold()
+    """A hold of a session whose folder is there, brought to a state as it gets there."""
+    hold = _hold(running=this_process())
     with Store() as store:
         ledger = store.ledger
         if state is State.DENIED:
@@ -233,3 +234,54 @@ def test_what_cannot_be_done_with_a_hold_names_what_can(call: Calling) -> None:
     hold = _hold()
     for words in (("settle", hold.id, "done"), ("revoke", hold.id)):
         assert f"next: sekisho approvals approve {hold.id}" in call("approvals", *words).err
+
+
+@pytest.mark.parametrize("state", [State.VOID, State.FAILED])
+def test_of_a_session_that_was_tidied_away_the_way_on_is_its_kept_work(call: Calling, state: State) -> None:
+    hold = _ended(state)
+    with Store() as store:
+        store.sessions.remove(hold.session)
+    shown = call("approvals", "show", hold.id).out
+    assert f"in {hold.project} its work is taken with: sekisho sessions apply {hold.session}" in shown
+    assert "--from" not in shown
+
+
+def test_several_are_denied_for_one_reason_or_none(call: Calling) -> None:
+    first = _hold(digest="sha256:1", fingerprint="one")
+    second = _hold(digest="sha256:2", fingerprint="two")
+    assert call("approvals", "deny", first.id, "H-NOPE", "--reason", "no").status == 1
+    assert _state(first) is State.PENDING
+    ended = call("approvals", "deny", first.id, second.id, "--reason", "not today")
+    assert ended.out == f"{first.id} denied\n{second.id} denied\n"
+    assert (_state(first), _state(second)) == (State.DENIED, State.DENIED)
+    with Store() as store:
+        assert store.ledger.get(second.id).reason == "not today"
+
+
+def test_one_that_is_approved_keeps_all_from_being_denied(call: Calling) -> None:
+    first = _hold(digest="sha256:1", fingerprint="one")
+    second = _hold(digest="sha256:2", fingerprint="two")
+    assert call("approvals", "approve", "--no-execute", second.id).status == 0
+    assert f"revoke {second.id}" in call("approvals", "deny", first.id, second.id, "--reason", "no").err
+    assert _state(first) is State.PENDING
+
+
+def test_a_held_command_is_shown_as_it_would_be_typed_with_what_it_does(call: Calling) -> None:
+    words = ("git", "reset", "--hard", "a branch")
+    act = artifact.CommandAct(argv=words, cwd="/home/me/x", tool="/usr/bin/git")
+    action = Action(
+        verb="git.reset", target="--hard", effect=Effect.DESTRUCTIVE, reason="discards uncommitted changes"
+    )
+    evidence = {"changes": "\n".join(words)}
+    shown = call(
+        "approvals", "show", _hold(artifact=artifact.encode(act), action=action, evidence=evidence).id
+    ).out
+    assert "  | git reset --hard 'a branch'\n  | in /home/me/x\n" in shown
+    assert "discards uncommitted changes" in shown
+    assert "recovery\n  | nothing is known to undo it" in shown
+
+
+def test_what_a_held_push_changes_is_shown_as_it_is(call: Calling) -> None:
+    shown = call("approvals", "show", _hold(evidence={"changes": "refs/heads/x: new"}).id).out
+    assert "changes\n  | refs/heads/x: new\n" in shown
+    assert "recovery\n  | -\n" in shown

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sekisho.cli.notfound import Looked, explained
+from sekisho.cli.notfound import Looked, explained, left_outside
 
 TREE = Path("/home/kim/app")
 
@@ -43,3 +43,29 @@ def test_what_is_not_there_is_explained(case: Looked, why: str, instead: str) ->
 )
 def test_a_command_that_ended_so_by_itself_is_not_said_to_be_missing(case: Looked) -> None:
     assert explained(case) is None
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A home with a script, a mounted folder, a project, each with a file."""
+    for name in ("agent.sh", "bin/tool", "app/run.sh"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("#!/bin/sh\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        (["{home}/agent.sh"], "{home}/agent.sh"),
+        (["-x", "./run.sh", "../agent.sh"], "../agent.sh"),
+        (["./run.sh", "{home}/bin/tool", "/usr/bin/env", "{home}/absent.sh"], None),
+        (["-c", "echo hello; cat {home}/agent.sh", "a\0b", "x" * 5000], None),
+    ],
+)
+def test_a_file_of_home_that_a_command_names_and_that_is_not_inside_is_found(
+    home: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], found: str | None
+) -> None:
+    monkeypatch.chdir(home / "app")
+    said = left_outside([word.format(home=home) for word in words], home / "app", home, [str(home / "bin")])
+    assert said == (found and found.format(home=home))

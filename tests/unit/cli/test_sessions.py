@@ -8,6 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from sandbox.inplace import model as inplace
+from sandbox.inplace.model import InPlace
+from sandbox.workspace import model as workspace
+from sandbox.workspace.model import Workspace
+from sekisho.cli import sessions, taking
+from sekisho.session.config import WORKSPACE
+from sekisho.session.place import IN_PLACE
 from sekisho.store.processes import Process
 from sekisho.store.records import draft
 from sekisho.store.sessions import SessionRecord, SessionState
@@ -152,7 +159,7 @@ def test_the_list_counts_what_waits_and_times_are_those_of_approvals(call: Calli
     (record,) = json.loads(call("sessions", "list", "--json").out)
     assert (record["held"], record["ended"]) == (1, "2023-11-14T22:14:20Z")
     head, row = (line.split() for line in call("sessions", "list").out.splitlines())
-    assert row[head.index("HELD") + 1] == "1"  # STARTED is two words
+    assert row[head.index("HELD") + 2] == "1"  # STARTED is three words
 
 
 def test_a_report_tells_reads_from_commands_and_names_the_code_of_a_refusal(
@@ -169,3 +176,79 @@ def test_a_report_tells_reads_from_commands_and_names_the_code_of_a_refusal(
     assert "http.get http://x/ (private-address)" in said
     assert "ran 1 time: command.read\n" in said
     assert "read 2 times: http.get x.test (" in said
+
+
+def _many(count: int, project: Path) -> None:
+    with Store() as store:
+        for number in range(count):
+            folder = store.sessions.create(f"1130-{number:05}")
+            record = SessionRecord(
+                id=folder.id,
+                project=str(project),
+                argv=("bash",),
+                started=1_700_000_000.0 + number,
+                ended=1_700_000_060.0 + number,
+                launcher=Process(pid=os.getpid(), started="before"),
+                state=SessionState.ENDED,
+            )
+            folder.save(record)
+
+
+def test_a_person_is_shown_the_latest_and_a_pipe_all(
+    call: Calling, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _many(sessions.LATEST + 3, tmp_path)
+    assert len(call("sessions", "list").out.splitlines()) == 1 + sessions.LATEST + 3
+    monkeypatch.setattr(sessions, "is_terminal", lambda: True)
+    shown = call("sessions", "list").out.splitlines()
+    assert len(shown) == 1 + sessions.LATEST + 2
+    assert shown[-1] == "and 3 older: `sekisho sessions list --all` shows them"
+    assert "1130-00002" not in "\n".join(shown)
+    assert len(call("sessions", "list", "--all").out.splitlines()) == 1 + sessions.LATEST + 3
+    assert len(json.loads(call("sessions", "list", "--json").out)) == sessions.LATEST + 3
+
+
+def _workspace(repo: str, clone: str) -> Workspace:
+    return Workspace(
+        session=ID,
+        repo=repo,
+        git_dir=f"{repo}/.git",
+        common_dir=f"{repo}/.git",
+        objects=f"{repo}/.git/objects",
+        alternates=(),
+        clone=clone,
+        object_format="sha1",
+        prefix="",
+        branch="refs/heads/main",
+        start=None,
+        base=None,
+        refs={},
+    )
+
+
+def test_where_the_work_lies_is_the_clone_or_in_place_the_person_s_own_tree(
+    call: Calling, project: Path
+) -> None:
+    assert f"{ID} has no working tree" in call("sessions", "open").err
+    with Store() as store:
+        folder = store.sessions.folder(ID)
+    work = _workspace(str(project), str(folder.work / "tree"))
+    (folder.path / WORKSPACE).write_bytes(workspace.dump(work))
+    assert call("sessions", "open").out == f"{folder.work / 'tree'}\n"
+    own = InPlace(workspace=work, pointer=False, guarded=(), passages=(), entries="")
+    (folder.path / IN_PLACE).write_bytes(inplace.dump(own))
+    assert call("sessions", "open").out == f"{project}\n"
+
+
+def test_a_diff_is_shown_line_by_line_wherever_it_was_cut(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(taking, "is_terminal", lambda: True)
+    monkeypatch.setattr("sekisho.cli.show.is_terminal", lambda: True)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    text = "+gr\u00fcn\n-rot\x1b\n same"
+    raw = text.encode()
+    whole = "\x1b[32m+gr\u00fcn\x1b[0m\n\x1b[31m-rot<U+001B>\x1b[0m\n same"
+    for cut in range(len(raw)):
+        assert b"".join(taking._for_reader(iter((raw[:cut], raw[cut:])))).decode() == whole
