@@ -178,6 +178,7 @@ def _without_store(made: Handoff, reason: str) -> Handoff:
 
 
 def _with_store(store: Store, folder: SessionFolder, made: Handoff) -> Handoff:
+    store.ledger.expire_due()  # nobody may have looked since
     holds = _holds(store, made.session)
     return msgspec.structs.replace(
         made,
