@@ -60,7 +60,8 @@ def list_holds(
         nothing(f"{'nothing was ever held' if every else 'nothing waits for a decision'}{where}")
     else:
         rows = ((h.id, h.state, h.count, h.session, h.action.verb, h.target) for h in holds)
-        table(("ID", "STATE", "ASKED", "SESSION", "OPERATION", "TARGET"), rows)
+        headings = ("ID", "STATE", "ASKED", "SESSION", "OPERATION", "TARGET")
+        table(headings, rows, long=("OPERATION", "TARGET"))
         one = holds[0].id if len(holds) == 1 else "ID"
         print(f"\nsekisho approvals show {one} shows what would happen")
         if ended := sum(hold.state is State.VOID for hold in holds):

@@ -16,7 +16,7 @@ from sekisho.cli.naming import LatestId, SessionId
 from sekisho.cli.opening import opened
 from sekisho.cli.options import Json
 from sekisho.cli.restoring import restore
-from sekisho.cli.show import is_terminal, iso, local, nothing, print_json, table, when
+from sekisho.cli.show import at, is_terminal, iso, local, nothing, print_json, table
 from sekisho.cli.taking import apply, diff
 from sekisho.core.display import one_line
 from sekisho.core.lifecycle import State
@@ -55,10 +55,11 @@ def list_sessions(
     else:
         shown = records if every or not is_terminal() else records[:LATEST]
         rows = (
-            (r.id, r.seen_state, when(r.started), _length(r), _status(r), held[r.id], r.project, _argv(r))
+            (r.id, r.seen_state, at(r.started), _length(r), _status(r), held[r.id], r.project, _argv(r))
             for r in shown
         )
-        table(("ID", "STATE", "STARTED", "TOOK", "STATUS", "HELD", "PROJECT", "COMMAND"), rows)
+        headings = ("ID", "STATE", "STARTED", "TOOK", "STATUS", "HELD", "PROJECT", "COMMAND")
+        table(headings, rows, long=("PROJECT", "COMMAND"))
         if older := len(records) - len(shown):
             print(f"\nand {older} older: `sekisho sessions list --all` shows them")
 

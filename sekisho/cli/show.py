@@ -5,13 +5,13 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
 from sekisho.core.display import one_line, visible
 
-NARROWEST = 10  # characters of a column that is cut
+NARROWEST = 8  # characters of a column that is cut
 GAP = "  "
 # By how a line of a unified diff begins; the first that fits counts (ECMA-48, SGR).
 _TONES = (("+++", "1"), ("---", "1"), ("diff ", "1"), ("@@", "36"), ("+", "32"), ("-", "31"))
@@ -48,34 +48,31 @@ def nothing(text: str) -> None:
     print(f"sekisho: {text}", file=sys.stderr)
 
 
-def table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+def table(headings: Sequence[str], rows: Iterable[Sequence[object]], *, long: Collection[str] = ()) -> None:
     """Aligned columns; no boxes, so that it can be read by eyes and by `awk` alike.
 
-    On a terminal it fits the width, long columns are cut; else it is whole.
+    On a terminal it fits the width: the columns named `long`, else the last, are cut. In a pipe it is whole.
     """
     lines = [list(headings), *([one_line(str(cell)) for cell in row] for row in rows)]
     widths = [max(len(row[n]) for row in lines) for n in range(len(headings))]
     if is_terminal():
-        widths = fitting(widths, [len(heading) for heading in headings], shutil.get_terminal_size().columns)
+        give_way = [n for n, name in enumerate(headings) if name in long] or [len(headings) - 1]
+        widths = fitting(widths, give_way, shutil.get_terminal_size().columns)
     for row in lines:
         cells = (_cut(cell, width).ljust(width) for cell, width in zip(row, widths, strict=True))
         print(GAP.join(cells).rstrip())
 
 
-def fitting(widths: Sequence[int], headings: Sequence[int], room: int) -> list[int]:
-    """The widths of columns where the widest give way until all fit into `room`; the first, an id, is kept.
+def fitting(widths: Sequence[int], give_way: Sequence[int], room: int) -> list[int]:
+    """The widths of columns where the widest of those that give way do so until all fit into `room`.
 
-    None gets narrower than its heading, or than can still be read.
+    None gets narrower than can still be read.
     """
     fits = list(widths)
-    least = [min(width, max(heading, NARROWEST)) for width, heading in zip(widths, headings, strict=True)]
     too_much = sum(fits) + len(GAP) * (len(fits) - 1) - room
-    while too_much > 0:
-        free = [n for n in range(1, len(fits)) if fits[n] > least[n]]
-        if not free:
-            break
-        fits[max(free, key=lambda n: fits[n])] -= 1
-        too_much -= 1
+    for _ in range(max(too_much, 0)):
+        widest = max(give_way, key=lambda n: fits[n])
+        fits[widest] = max(fits[widest] - 1, min(fits[widest], NARROWEST))
     return fits
 
 
@@ -89,6 +86,11 @@ def _cut(cell: str, width: int) -> str:
 def when(seconds: float | None) -> str:
     """A time as a person reads it, in local time with its zone."""
     return "-" if seconds is None else time.strftime("%Y-%m-%d %H:%M:%S %Z", time.localtime(seconds))
+
+
+def at(seconds: float) -> str:
+    """As `when`, to the minute: for a table."""
+    return time.strftime("%Y-%m-%d %H:%M %Z", time.localtime(seconds))
 
 
 def local(written: str) -> str:

@@ -66,7 +66,7 @@ ROW = ("1129-k7f2x", "/home/kim/work/a/project/of/kims", "claude -p " + "fix it 
 
 @pytest.mark.usefixtures("terminal")
 def test_a_table_fits_the_terminal_and_what_says_most_stays(capsys: pytest.CaptureFixture[str]) -> None:
-    show.table(("ID", "PROJECT", "COMMAND"), [ROW, ("1", "/x", "bash")])
+    show.table(("ID", "PROJECT", "COMMAND"), [ROW, ("1", "/x", "bash")], long=("PROJECT", "COMMAND"))
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) == 80
     assert lines[1].startswith("1129-k7f2x  /home/kim/work/a/project/of/kims  claude -p fix")
@@ -74,19 +74,21 @@ def test_a_table_fits_the_terminal_and_what_says_most_stays(capsys: pytest.Captu
 
 
 @pytest.mark.usefixtures("terminal")
-def test_where_all_is_too_narrow_ids_are_whole_and_paths_show_their_end(
+def test_where_all_is_too_narrow_what_is_short_is_whole_and_paths_show_their_end(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "20")
-    show.table(("ID", "PROJECT", "COMMAND"), [ROW])
-    assert capsys.readouterr().out.splitlines()[1] == "1129-k7f2x  …t/of/kims  claude -p…"
+    show.table(("ID", "PROJECT", "COMMAND"), [ROW], long=("PROJECT", "COMMAND"))
+    assert capsys.readouterr().out.splitlines()[1] == "1129-k7f2x  …of/kims  claude …"
+    show.table(("A", "B"), [("a longer word than fits", "short")])
+    assert capsys.readouterr().out.splitlines()[1] == "a longer word than fits  short"
 
 
 def test_a_table_for_a_pipe_is_whole(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    show.table(("ID", "PROJECT", "COMMAND"), [ROW])
+    show.table(("ID", "PROJECT", "COMMAND"), [ROW], long=("COMMAND",))
     assert ROW[2].strip() in capsys.readouterr().out
 
 
