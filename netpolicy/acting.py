@@ -12,13 +12,15 @@ _HOOK = re.compile(
     r"|/macros/s/.+/exec/?|.*/trigger/with/key/.+|.*/triggers/[^/]+/(?:paths/)?(?:invoke|run)/?"
     # Build servers, push monitors, senders by key, announcements to search engines, links that are made.
     r"|.*/job/.+/(?:build(?:WithParameters)?|polling)/?|/api/push/[^/]+/?|/[^/]+\.send/?|/send/[^/]+/.+"
+    r"|.*/dynamicURL/?|/forms/.+/formResponse/?"
     r"|.*/indexnow/?|.*/action\.(?:html|do|php|aspx)|.*/(?:[\w-]+-)?create\.(?:php|aspx?|jsp|do)",
     re.I,
 )
 _VERBS = (
     "confirm|verify|activate|approve|reject|accept|decline|cancel|delete|remove|revoke|reset|deactivate|disable|enable"
     "|subscribe|vote|like|join|leave|pay|checkout|purge|restart|reboot|shutdown|rsvp|run|start|stop|trigger|deploy"
-    "|invite|publish|send|destroy|execute|kill|merge|close"
+    "|invite|publish|send|destroy|execute|kill|merge|close|ban|unban|kick|suspend|promote|demote|refund|rollback"
+    "|redeploy|resend|retry|rerun|rebuild|terminate|unlock|trash|wipe|acknowledge|resolve|snooze"
 )
 _LINK = re.compile(
     r".*/(?:unsubscribe|opt-?out|log-?out|sign-?out|wp-cron)(?:\.\w+)?(?:/[^/]*)?/?"
@@ -29,6 +31,25 @@ _LINK = re.compile(
 _LINK_WITH_TOKEN = re.compile(rf".*/(?:{_VERBS})(?:\.\w+)?/?", re.I)
 _TOKENS = ("token", "key", "sig", "signature", "code", "hash", "t", "uid", "id", "email")
 
+# Address updates (the dyndns2 protocol and what resembles it): a name, and an address or a password for it.
+_UPDATE = re.compile(r".*/(?:dyn)?update(?:\.php)?/?", re.I)
+_NAMES = ("host", "hostname", "hostnames", "domain", "domains", "zone", "h")
+_PROOFS = (
+    "ip",
+    "ipv4",
+    "ipv6",
+    "ip6",
+    "password",
+    "pass",
+    "passwd",
+    "pw",
+    "token",
+    "key",
+    "k",
+    "auto",
+    "secret",
+)
+
 _ACTION_KEYS = ("action", "do", "cmd", "command", "op", "operation", "act", "method")
 _ACTS = words(
     "delete remove create update add set post send edit save drop kill stop start restart reboot "
@@ -36,7 +57,8 @@ _ACTS = words(
     "run deploy trigger upload write unsubscribe subscribe logout move rename grant revoke transfer "
     "pay buy order cancel confirm submit invoke import register unload reload put patch mark close "
     "open merge push install uninstall shutdown wipe truncate modify change vote like follow invite "
-    "kick ban"
+    "kick ban unban rollback revert undelete protect unprotect suspend restore rerun redeploy resend "
+    "trash refund"
 )
 _METHOD_PATH = re.compile(r"(?:/[^/]+)*/(?:method|api|rest|rpc)/(?P<name>[a-z]\w*(?:\.[a-z]\w*)+)/?", re.I)
 _PING = re.compile(r".*/ping/?", re.I)
@@ -164,6 +186,12 @@ def _inner(host: str) -> bool:
     return is_loopback_host(bare) or (literal is not None and not is_public(literal))
 
 
+def _updates_address(call: Call) -> bool:
+    if call.query.has("myip"):
+        return True
+    return _UPDATE.fullmatch(call.path) is not None and call.query.has(*_NAMES) and call.query.has(*_PROOFS)
+
+
 def fetches_inner(call: Call) -> Finding | None:
     """A URL inside the path or a parameter that points where nothing may go: somebody else would fetch it."""
     texts = [call.path] if ":/" in call.path else []
@@ -185,6 +213,8 @@ def judge(call: Call) -> Finding | None:
         return unknown("a name query: names alone carry data", code="dns-over-https")
     if _HOOK.fullmatch(call.path):
         return external("a hook that acts when it is fetched", code="acting-get")
+    if _updates_address(call):
+        return external("gives a name another address", code="acting-get")
     if any(map(_acts, call.query.all(*_ACTION_KEYS))) or _method_acts(call.path):
         return unknown("a parameter names an act", code="acting-get")
     if call.query.has("sitemap") and _PING.fullmatch(call.path):

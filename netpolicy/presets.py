@@ -53,7 +53,7 @@ class Preset:
             raise ValueError(f"there is no kind {text.kind!r}")
         self._paths = tuple(Paths(path, fold=False) for path in text.kind_paths)
         self._sockets: tuple[Row, ...] = tuple(row(entry, fold=False) for entry in text.socket)
-        self._table = Table(
+        self.table = Table(
             text.name,
             drop=text.drop,
             write=text.write,
@@ -65,7 +65,7 @@ class Preset:
 
     def held(self, call: Call) -> Finding | None:
         """Its telemetry, acting GETs and writes: by whatever scheme or port they come."""
-        return self._table.held(call)
+        return self.table.held(call)
 
     def _by_kind(self, call: Call) -> Finding | None:
         if self.kind is None:
@@ -77,10 +77,7 @@ class Preset:
     def judge(self, call: Call, providers: frozenset[str] | None) -> Finding | None:
         """What the service says about a call; `providers` None: every provider is configured."""
         found = (
-            self._table.held(call)
-            or self._table.freed(call)
-            or self._by_kind(call)
-            or self._table.unnamed(call)
+            self.table.held(call) or self.table.freed(call) or self._by_kind(call) or self.table.unnamed(call)
         )
         if found is not None and found.effect is Effect.MODEL and not self.configured(providers):
             why = (

@@ -128,6 +128,7 @@ class Table:
         self.name = name
         self.rest = rest
         self.source = source or f"kind:{name}"
+        self.freeing = (*model, *read)
         self._strict = _Rows((("drop", drop), ("write", write), ("unknown", unknown)), fold=True)
         self._free = _Rows((("model", model), ("read", read)), fold=False)
 

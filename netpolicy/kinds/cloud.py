@@ -6,6 +6,7 @@ Resource Manager, Microsoft Graph, Cosmos DB REST references.
 
 import re
 
+from netpolicy.batch import json_batch
 from netpolicy.call import Call, Finding, external, read, unknown
 from netpolicy.content import Unreadable, repeats
 from netpolicy.kinds import querytext
@@ -122,7 +123,7 @@ _azure = Table(
         "POST /v1/{workspaces,apps}/*/query",
         "POST /subscriptions/**/providers/Microsoft.CostManagement/query",
     ],
-    unknown=["POST /**/list*", "POST /batch", "POST /**/$batch", "POST /**/query"],
+    unknown=["POST /**/list*", "POST /batch", "POST /**/$batch"],
 )
 _msgraph = Table(
     "msgraph",
@@ -134,6 +135,11 @@ _msgraph = Table(
     ],
     unknown=["* /{v1.0,beta}/$batch"],
 )
+
+
+def msgraph(call: Call) -> Finding | None:
+    """A batch says each of its requests."""
+    return (json_batch(call) if call.path.endswith("/$batch") else None) or _msgraph.judge(call)
 
 
 def cosmos(call: Call) -> Finding | None:
@@ -150,7 +156,7 @@ KINDS = {
     "aws": aws,
     "googleapis": google,
     "azure": _azure.judge,
-    "msgraph": _msgraph.judge,
+    "msgraph": msgraph,
     "cosmosdb": cosmos,
 }
 _AMZ = {"content-type": "application/x-amz-json-1.0"}
@@ -173,7 +179,12 @@ EXAMPLES = (
     Example("googleapis", "POST /google.firestore.v1.Firestore/RunQuery", READ, b"x"),
     Example("azure", "POST /providers/Microsoft.ResourceGraph/resources", READ, b"{}", JSON),
     Example("azure", "POST /subscriptions/s/a/listKeys", UNKNOWN),
+    Example("azure", "POST /v1/workspaces/w/query", READ, b"{}", JSON),
+    Example("azure", "POST /subscriptions/s/a/query", EXTERNAL, b"{}", JSON),
     Example("msgraph", "POST /v1.0/$batch", UNKNOWN, b"{}", JSON),
+    Example(
+        "msgraph", "POST /v1.0/$batch", READ, b'{"requests":[{"id":"1","method":"GET","url":"/me"}]}', JSON
+    ),
     Example("msgraph", "POST /v1.0/search/query", READ, b"{}", JSON),
     Example("msgraph", "POST /v1.0/me/sendMail", EXTERNAL, b"{}", JSON),
     Example(

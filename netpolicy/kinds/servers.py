@@ -4,6 +4,7 @@ Sources: the API references of Kubernetes, Jenkins, Vault, Consul, OData 4.01 an
 (OCSP) and RFC 3161 (time stamps).
 """
 
+from netpolicy.batch import json_batch
 from netpolicy.call import Call, Finding, external, read, unknown
 from netpolicy.kinds.example import EXTERNAL, FORM, JSON, READ, UNKNOWN, Example
 from netpolicy.table import Table
@@ -47,6 +48,11 @@ _vault = Table(
     unknown=["GET,POST,PUT /v1/*/{creds,sts,static-creds,sign,issue}/**", "GET /v1/**/creds/**"],
 )
 _odata = Table("odata", read=["POST /**/$query"], unknown=["* /**/$batch"])
+
+
+def odata(call: Call) -> Finding | None:
+    """`$batch` in JSON says each request; the older form in MIME is not read."""
+    return (json_batch(call) if call.path.endswith("/$batch") else None) or _odata.judge(call)
 
 
 def _asks(call: Call, media_type: str, what: str) -> Finding | None:
@@ -94,7 +100,7 @@ KINDS = {
     "kubernetes": _kubernetes.judge,
     "jenkins": _jenkins.judge,
     "vault": _vault.judge,
-    "odata": _odata.judge,
+    "odata": odata,
     "ocsp": ocsp,
     "crl": Table("crl").judge,
     "rfc3161": timestamp,
@@ -117,6 +123,12 @@ EXAMPLES = (
     Example("vault", "POST /v1/auth/approle/login", EXTERNAL, b"{}", JSON),
     Example("odata", "POST /svc/Items/$query", READ, b"$filter=a", {"content-type": "text/plain"}),
     Example("odata", "POST /svc/$batch", UNKNOWN, b"--b--"),
+    Example(
+        "odata", "POST /svc/$batch", READ, b'{"requests":[{"id":"1","method":"GET","url":"Items(1)"}]}', JSON
+    ),
+    Example(
+        "odata", "POST /svc/$batch", EXTERNAL, b'{"requests":[{"id":"1","method":"patch","url":"A"}]}', JSON
+    ),
     Example("ocsp", "POST /", READ, b"0" * 80, _OCSP),
     Example("ocsp", "POST /", UNKNOWN, b"0" * 4000, _OCSP),
     Example("rfc3161", "POST /", READ, b"09", {"content-type": "application/timestamp-query"}),
