@@ -79,8 +79,8 @@ def _foreign(state: SessionState, asked: Asked, found: Suite) -> str:
     if top is not None and _relative(state, asked.tool) is None:
         # A folder of the person's that is mounted there is read-only, but what leads to it can be replaced.
         return (
-            f"the runner {asked.tool} lies below {top.rstrip('/')}, where the session may put another in its "
-            "place; one in /usr, elsewhere in your home, or carried along (sandbox.carry) counts"
+            f"the runner lies below {top.rstrip('/')}, where it could be replaced; one in /usr, your home or "
+            "sandbox.carry counts"
         )
     places = [asked.tool]
     if found.module:

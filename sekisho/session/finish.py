@@ -93,8 +93,16 @@ def _collect(folder: SessionFolder) -> Results:
     try:
         return place.read(folder.path).collect()
     except (OSError, ValueError, WorkspaceError, EnclosureError) as error:
-        note = f"the results could not be imported: {error}; the work itself lies in {folder.work}"
+        note = f"the results could not be imported: {error}; the work itself lies in {_tree(folder)}"
         return Results(session=folder.id, refs={}, notes=(note,))
+
+
+def _tree(folder: SessionFolder) -> str:
+    """Where the files of a session lie: in its clone, or in place in the person's own tree."""
+    try:
+        return str(place.read(folder.path).tree)
+    except (OSError, ValueError):  # its record is gone
+        return str(folder.work)
 
 
 def _recorded(store: Store | None, folder: SessionFolder, results: Results) -> Results:
@@ -132,7 +140,7 @@ def _handoff(
         ended_because=because,
         exit_status=status,
         duration=duration,
-        work=str(folder.work),
+        work=_tree(folder),
         base=record.base,
         commits=tuple(Commit(id=c.oid, subject=_text(c.subject), ref=c.ref) for c in results.commits),
         diffstat=results.diffstat,

@@ -53,7 +53,9 @@ def _summary(handoff: Handoff) -> str:
             f"- exit status: {status}",
             f"- duration: {_duration(handoff.duration)}",
             f"- project: {span(name(handoff.project))}",
-            f"- command: {span(shlex.join(handoff.argv))}",
+            "- command:",
+            "",
+            block(shlex.join(handoff.argv)),
         )
     )
 

@@ -39,6 +39,11 @@ def test_edits_are_at_once_and_commits_at_the_end(world: World) -> None:
     assert session.status == 0
     assert git_output("log", "-1", "--format=%s", cwd=world.repository) == "Add x"
     assert status(world).splitlines() == sorted([*mine.splitlines(), "?? half.txt"])
+    assert (
+        session.handoff["work"]
+        == world.told("sessions", "open", session.id).out.rstrip()
+        == str(world.repository)
+    )
     assert world.head("side") == world.head()
     assert "x.py" in world.told("sessions", "diff", session.id, "--stat").out
     assert "README.md" not in world.told("sessions", "diff", session.id, "--stat").out

@@ -165,7 +165,7 @@ def test_everything_is_in_the_text() -> None:
     handoff = Handoff(
         session="1129-k7f2x",
         project="/home/me/x",
-        argv=("claude", "-p", "fix it"),
+        argv=("claude", "-p", "fix it,\nthen test it"),
         ended_because="the command ended",
         exit_status=0,
         duration=61,
@@ -193,6 +193,7 @@ def test_everything_is_in_the_text() -> None:
         "sekisho run --from 1129-k7f2x",
         "+1\n-1",
         "duration: 1 min 1 s",
+        "\nclaude -p 'fix it,\nthen test it'\n",
         "Fix the build",
         " a.py | 2 +-",
         "(`no-code`): `metadata service`",
