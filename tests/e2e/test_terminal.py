@@ -251,7 +251,7 @@ def test_an_untrusted_policy_is_shown_and_then_asked_about(world: World, wary: P
         file.write("# changed\n")
     person = Person(world.sekisho, wary, "run", "--", "echo", "ran")
     shown = person.sees(r"\[y/N\]: ")
-    assert "| +# changed" in shown
+    assert "| \x1b[32m+# changed" in shown  # a terminal has colour
     assert "-version = 1" not in shown
     person.types("\x04")  # no answer is no yes
     status, said = person.end()
