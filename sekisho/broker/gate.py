@@ -18,7 +18,7 @@ from sekisho.broker import carrying, given, holding, live, outcomes, push_replie
 from sekisho.broker.bodies import beginning
 from sekisho.broker.door import Door
 from sekisho.broker.holding import Held
-from sekisho.broker.immediate import Immediate
+from sekisho.broker.immediate import CHANGING, Immediate
 from sekisho.broker.replies import refusal_reply
 from sekisho.broker.state import SessionState
 from sekisho.broker.waiting import OVER, Wait, Waiting
@@ -79,6 +79,8 @@ class Gate:
             await given.ask(state, whole, decision.action)
         if (answered := self._immediate.answer(state, whole, decision)) is not None:
             return answered
+        if decision.verdict is Verdict.ALLOW and decision.action.effect not in CHANGING:
+            return self._untold(whole)
         if decision.verdict is Verdict.ALLOW:
             return await self._allowed_write(state, whole, body, decision)
         if (signed := signature(whole)) is not None:
@@ -133,6 +135,12 @@ class Gate:
             self._door.refused(broken.reason)
             return Refuse(reply=_broken_reply(request, broken.reason))
         return self._immediate.passed(state, request, decision.action)
+
+    def _untold(self, request: Request) -> Refuse:
+        """A read that still waits for what it is to be given must not go on as a write would."""
+        why = "what this read is given on its way could not be told"
+        self._door.refused(why)
+        return Refuse(reply=_broken_reply(request, why))
 
     async def _in_store(self, request: Request, act: Callable[[], Held]) -> Held:
         """Run `act` beside the loop. A broken store, or anything else that fails, is a refusal."""

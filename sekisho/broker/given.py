@@ -31,8 +31,8 @@ async def ask(state: SessionState, request: Request, action: Action) -> None:
     entry = _entry(state, request, action)
     if entry is not None and state.secrets.awaited(entry):
         await state.secrets.ask(entry)
-    if _remote(state, request, action) is not None:
-        await state.logins.ask(request.scheme, _authority(request))
+    if (remote := _remote(state, request, action)) is not None:
+        await state.logins.ask(remote.scheme, _login_host(request, remote))
 
 
 def headers(state: SessionState, request: Request, action: Action) -> Headers:
@@ -48,7 +48,7 @@ def login(state: SessionState, request: Request, action: Action) -> Headers:
 
 def _known_login(state: SessionState, request: Request, action: Action) -> Headers | None:
     remote = _remote(state, request, action)
-    return () if remote is None else state.logins.known(remote.scheme, remote.netloc)
+    return () if remote is None else state.logins.known(remote.scheme, _login_host(request, remote))
 
 
 def _remote(state: SessionState, request: Request, action: Action) -> SplitResult | None:
@@ -68,6 +68,7 @@ def _entry(state: SessionState, request: Request, action: Action) -> Model | Cre
     return credentials.for_read(state.policy, place, action)
 
 
-def _authority(request: Request) -> str:
-    default = {"http": 80, "https": 443}.get(request.scheme)
-    return request.host if request.port == default else f"{request.host}:{request.port}"
+def _login_host(request: Request, remote: SplitResult) -> str:
+    """The host, with its port unless that is the usual one, by which git's helpers know a remote."""
+    # A port of the person's own machine has several names; theirs is the one that the remote has inside, too.
+    return (request.local and request.header("host")) or remote.netloc

@@ -1,11 +1,15 @@
 """One session as its gatekeeper holds it: what was pinned at the start, and what follows from it."""
 
+import contextlib
 import hashlib
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import msgspec
 
+from netpolicy.address import OWN_MACHINE, is_loopback_host
 from netpolicy.world import World, of_policy
 from sandbox.saferead import read_file
 from sekisho.broker import toolcalls
@@ -73,7 +77,8 @@ def load_state(config: SessionConfig) -> SessionState:
     text = Path(config.policy_file).read_bytes()
     policy = settings.decode(text)
     roots = Path(config.roots).read_bytes()
-    remotes = remote_keys(config.remotes)
+    local = {entry.port for entry in policy.network.local}
+    remotes = remote_keys(url for remote in config.remotes for url in _names(remote, local))
     return SessionState(
         config=config,
         policy=policy,
@@ -88,6 +93,15 @@ def load_state(config: SessionConfig) -> SessionState:
         secrets=credentials.Secrets(),
         schemas=toolcalls.pin(policy, Path(config.folder)),
     )
+
+
+def _names(url: str, local: Collection[int]) -> Iterator[str]:
+    """A remote's URL; at a named port of the person's machine with the name that acts have, too."""
+    yield url
+    with contextlib.suppress(ValueError):
+        parts = urlsplit(url)
+        if parts.port in local and is_loopback_host(parts.hostname or ""):
+            yield parts._replace(netloc=f"{OWN_MACHINE}:{parts.port}").geturl()
 
 
 def is_own(state: SessionState, url: str) -> bool:

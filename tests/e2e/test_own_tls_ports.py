@@ -77,6 +77,35 @@ def test_a_push_to_it_is_held_and_sent_once_approved(
     assert arrived == head
 
 
+@pytest.mark.parametrize("private", [False, True], ids=["public", "private"])
+@pytest.mark.parametrize("name", ["localhost", "127.0.0.1"])
+def test_a_push_to_a_remote_of_the_repository_there_is_held_and_the_remote_read_with_the_login(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, private: bool
+) -> None:
+    monkeypatch.setattr("sekisho.demo.server._FORGES", {"git", "localhost", "127"})
+    repositories = ("own.git",) if private else ()
+    with Upstream(("localhost",), tmp_path / "own", {USER: PASSWORD}, private=repositories) as own:
+        own.forge.create("own.git")
+        opened(world, own)
+        logins = tmp_path / "logins"
+        hosts = ("localhost", "127.0.0.1")
+        logins.write_text("".join(f"https://{USER}:{PASSWORD}@{host}:{own.port}\n" for host in hosts))
+        run_git("config", "--add", "credential.helper", f"store --file={logins}", cwd=world.repository)
+        remote = f"own-{own.port}"
+        run_git("remote", "add", remote, f"https://{name}:{own.port}/own.git", cwd=world.repository)
+        session = world.run(f"git push -q {remote} HEAD:refs/heads/own; echo $? $(git rev-parse HEAD)")
+        status, head = session.out.split()
+        assert status == "1", session.err
+        assert "(held: approval H-" in session.err
+        asked = own.journal.requests()
+        assert all("git-receive-pack" not in request["path"] for request in asked)
+        assert asked[0]["user"] == USER
+        world.approve(hold := world.hold(session))
+        assert world.state(hold) == "done"
+        arrived = run_git("rev-parse", "refs/heads/own", cwd=own.repositories / "own.git").stdout.strip()
+        assert arrived == head
+
+
 def test_one_with_a_certificate_that_nobody_vouches_for_gets_not_a_byte_of_a_request(
     world: World, own: Upstream
 ) -> None:
