@@ -16,7 +16,7 @@ from mitmproxy.proxy.layers.http._events import (
 
 from netpolicy.proxy import upgrades
 from netpolicy.proxy.ending import EndingStream
-from netpolicy.proxy.replies import gate_broken, refusal
+from netpolicy.proxy.replies import gate_broken, not_dialled
 from netpolicy.proxy.websocket import BoundedWebsocketLayer
 
 REFUSED = "refused:"  # starts the error of a connection that was refused, not lost
@@ -46,7 +46,7 @@ class RespondingStream(EndingStream):
         if error and error.startswith(REFUSED):
             code, _, why = error.removeprefix(REFUSED).partition(":")
             complete = self.client_state == self.state_done
-            yield from self._answer(self._reply(refusal(code, why, request=self.exchange.request)), complete)
+            yield from self._answer(self._reply(not_dialled(code, why, self.exchange.request)), complete)
             return False
         if error:
             yield from self._fail(f"no connection to {request.data.host}: {error}", ErrorCode.CONNECT_FAILED)

@@ -2,7 +2,12 @@
 
 from typing import Any, TypedDict
 
-from sekisho.core.verdict import Decision
+from sekisho.core.action import Action, Effect
+from sekisho.core.gate import Gate
+from sekisho.core.texts import TEXTS
+from sekisho.core.verdict import Decision, Verdict
+
+NOT_DIALLED = ("private-address",)  # of `netpolicy.ports.Attempt`: the proxy had been asked properly
 
 
 class Told(TypedDict):
@@ -22,3 +27,17 @@ def told(decision: Decision) -> Told:
         "action": action,
     }
     return Told(subject=f"{action.verb} {action.target}", data=data)
+
+
+def not_dialled(where: str, code: str) -> Decision:
+    """The denial of a request that was free to go, to a host without an address that may be dialled."""
+    text = TEXTS[code]
+    action = Action(verb="net.connect", target=where, effect=Effect.FORBIDDEN, reason=text.why, code=code)
+    return Decision(
+        verdict=Verdict.DENY,
+        gate=Gate.NEVER,
+        code=code,
+        reason=text.why,
+        instead=text.instead,
+        action=action,
+    )

@@ -16,6 +16,7 @@ from netpolicy.request import Request
 from netpolicy.signed import signature
 from sekisho.broker import carrying, given, holding, live, outcomes, push_replies, pushing, toolcalls
 from sekisho.broker.bodies import beginning
+from sekisho.broker.decided import NOT_DIALLED, not_dialled, told
 from sekisho.broker.door import Door
 from sekisho.broker.holding import Held
 from sekisho.broker.immediate import CHANGING, Immediate
@@ -104,6 +105,9 @@ class Gate:
 
     def attempted(self, session: str, attempt: Attempt) -> None:
         where = f"{attempt.name or attempt.address}:{attempt.port}"
+        if attempt.reason in NOT_DIALLED:  # it was asked for as it should be, and led nowhere
+            self._door.record(session=session, kind="act.denied", **told(not_dialled(where, attempt.reason)))
+            return
         data = msgspec.to_builtins(attempt)
         self._door.record(session=session, kind="attempt.direct", subject=where, data=data)
 

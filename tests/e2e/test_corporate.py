@@ -56,7 +56,7 @@ def test_everything_but_what_is_pinned_goes_through_it(
     assert world.remote("refs/heads/corporate") != ZERO
 
 
-def test_an_approved_act_whose_way_out_is_closed_has_failed(
+def test_an_approved_act_whose_way_out_is_closed_stays_approved_until_it_is_open(
     world: World, proxy: ConnectProxy, policy: Path
 ) -> None:
     script = "curl -sS -d body https://api.test/status/202 -o /dev/null"
@@ -65,8 +65,10 @@ def test_an_approved_act_whose_way_out_is_closed_has_failed(
     wrong = proxy.url.replace("p%40ss", "wrong")
     told = world.told("approvals", "approve", hold["id"], status=1, HTTPS_PROXY=wrong)
     assert "407" in told.out + told.err
-    assert world.state(hold) == "failed"
+    assert world.state(hold) == "approved"
     assert not [w for w in world.writes() if w["path"] == "/status/202"]
+    world.told("approvals", "approve", hold["id"], HTTPS_PROXY=proxy.url)
+    assert len([w for w in world.writes() if w["path"] == "/status/202"]) == 1
 
 
 def test_a_pinned_remote_is_pushed_to_directly(world: World, proxy: ConnectProxy) -> None:

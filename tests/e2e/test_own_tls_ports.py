@@ -114,5 +114,5 @@ def test_one_with_a_certificate_that_nobody_vouches_for_gets_not_a_byte_of_a_req
     session = world.run(f"curl -sS {url}/own-read; curl -sS -d by=it {url}/own-write")
     assert "no connection to 127.0.0.1: Certificate verify failed" in session.out
     assert world.approve(hold := world.hold(session), status=1)
-    assert world.state(hold) == "failed"
+    assert world.state(hold) == "approved"
     assert own.journal.requests() == []

@@ -141,7 +141,7 @@ def test_captured_name_wins_over_what_the_client_says(found: dict[str, Any]) -> 
 def test_address_without_a_name_is_judged_as_that_address(found: dict[str, Any]) -> None:
     assert found["requests"][2] == ["http", "203.0.113.9", 80, None]
     assert found["requests"][3] == ["http", "198.18.99.99", 80, None]
-    assert found["unknown"] == [403, "HTTP/1.1 403 refused: private-address"]
+    assert found["unknown"] == [403, "HTTP/1.1 403 Denied by sekisho (private-address)"]
     assert found["never_given"][0] == 403
     assert found["dialled"] == 2
 

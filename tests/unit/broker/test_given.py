@@ -21,7 +21,7 @@ POLICY = msgspec.structs.replace(BUILTIN, network=Network(local=(Local(port=2844
 
 
 def asked(name: str = "git.test", *, local: bool = False) -> Request:
-    """The question that begins a push; at a port of the person's machine with the address as it is dialled."""
+    """The question that begins a push; at a port of the person's machine with the address as dialled."""
     host, port = ("127.0.0.1", 28443) if local else (name, 443)
     return Request(
         method="GET",
