@@ -30,8 +30,8 @@ ISOLATION = (
 # shell would, which bwrap itself does not.
 ENTRY_FILE = "/.sekisho"
 ENTRY = (
-    f'read -r word <{ENTRY_FILE} || exit 125; printf %s "$word" >&2; read -r word <&4 || exit 125; '
-    f'{START_IN}exec 2>&3 3>&- 4<&-; unset word; exec "$@"'
+    f'read -r _sekisho <{ENTRY_FILE} || exit 125; printf %s "$_sekisho" >&2; '
+    f'read -r _sekisho <&4 || exit 125; {START_IN}exec 2>&3 3>&- 4<&-; unset _sekisho; exec "$@"'
 )
 CHECK = f'test -L {ENTRY_FILE} || exit 125; exec "$@"'
 ENTRY_STDERR, ENTRY_GATE = 3, 4  # dash redirects single-digit descriptors only

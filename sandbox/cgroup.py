@@ -59,6 +59,13 @@ class Group:
                     break
 
 
+def remove_left(name: str) -> None:
+    """Take away empty groups of that name, wherever a launcher that was killed had made them."""
+    for folder in ROOT.rglob(name):
+        with contextlib.suppress(OSError):
+            folder.rmdir()
+
+
 def create(limits: Limits, name: str) -> Group | None:
     """A new group with these limits, or None where that is not possible."""
     if limits.memory is None and limits.pids is None and limits.cpus is None:

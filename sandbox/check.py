@@ -121,7 +121,8 @@ def _start_one() -> str:
         network="prepared",
     )
     with start(spec) as running:
-        running.release(15)
+        running.enter(15)
+        running.release()
         status = running.wait(15)
     if status != 0:
         raise EnclosureError("bwrap-strange", f"/bin/true ended with {status} inside.", INSTALL)

@@ -56,12 +56,14 @@ class Pipes:
         return writing
 
     def relay(self, running: Running, tick: Tick | None = None, interval: float = 1.0) -> int:
-        """Copy until the command is over and all it wrote is out; returns the status as Terminal.relay.
+        """Let the command start and copy until it is over and all it wrote is out; returns the status as
+        Terminal.relay.
 
         `tick` is called about every `interval` seconds.
         """
         self._close_inner()
         with on_signals(running) as ending:
+            running.release()
             while running.poll() is None:
                 self._turn(running.pidfd, interval)
                 running.enforce()

@@ -18,6 +18,7 @@ class Recording:
         self, path: Path, *, columns: int, rows: int, term: str = "", limit: int = 256 << 20
     ) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        self._path = path
         self._file = os.fdopen(os.open(path, flags, 0o600), "w", encoding="ascii")
         # A character may come in pieces; bytes that are no text become U+FFFD, so that each line is JSON.
         self._decode = codecs.getincrementaldecoder("utf-8")(errors="replace").decode
@@ -49,6 +50,10 @@ class Recording:
         if (columns, rows) != self._size:
             self._size = (columns, rows)
             self._event("r", f"{columns}x{rows}")
+
+    def discard(self) -> None:
+        """There was nothing to record."""
+        self._path.unlink(missing_ok=True)
 
     def close(self) -> None:
         """Write what is left of an unfinished character and close the file."""

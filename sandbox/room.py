@@ -45,6 +45,7 @@ done
 _CHUNK = 1 << 16
 _HEADER = 3  # lines
 _LONGEST_HEADER = 100  # bytes
+_LAST_WORDS = 1.0  # seconds in which what a broken start says is waited for
 _START = 60.0  # seconds until it is there
 LARGEST_ANSWER = 64 << 20  # bytes of one output
 # Memory of this machine: what says more than it may ends there, with no space left. Half is for the errors.
@@ -165,8 +166,8 @@ def entered(
         room = Room(process)
         try:
             if not room.ready():
-                process.wait()
-                raise from_bwrap(_last_words(process), process.returncode)
+                process.kill()  # nothing where it has ended by itself
+                raise from_bwrap(_last_words(process), process.wait())
             # Reported before anything is executed inside.
             report = json.loads(os.read(status_fd, _CHUNK).split(b"\n")[0])
             inner = InnerInit(report["child-pid"], process.pid)
@@ -180,7 +181,13 @@ def entered(
 
 def _last_words(process: "subprocess.Popen[bytes]") -> str:
     assert process.stderr is not None
-    return process.stderr.read(_CHUNK).decode(errors="replace")
+    said = b""
+    # What it started may hold the pipe open after it.
+    while len(said) < _CHUNK and select.select([process.stderr], [], [], _LAST_WORDS)[0]:
+        if not (piece := os.read(process.stderr.fileno(), _CHUNK)):
+            break
+        said += piece
+    return said.decode(errors="replace")
 
 
 def _wait(pipe: IO[bytes], event: int, deadline: float) -> None:

@@ -29,7 +29,7 @@ class Running:
         self._init: InnerInit | None = None
         self._control, self._ours = control, ours
         self._proof = proof.encode()
-        self._asked = False
+        self._asked = self._released = False
         self._status: int | None = None
         self._kill_at: float | None = None
         self._killed = False
@@ -42,21 +42,29 @@ class Running:
             with contextlib.suppress(BrokenPipeError):
                 self._control.send(GO)
 
-    def release(self, timeout: float = 60.0) -> None:
-        """Let the command start, which has proved by then that it runs inside.
+    def enter(self, timeout: float = 60.0) -> None:
+        """Return once the sandbox is set up, and the command has proved that it would start inside.
 
         Raises EnclosureError otherwise, with nothing left running. `timeout` in seconds.
         """
+        if self._init is not None:
+            return
         try:
             self.set_up()
             self._await_bwrap()
             self._await_proof(time.monotonic() + timeout)
             self._learn_init()
-            with contextlib.suppress(BrokenPipeError):  # ended in between, which `wait` tells
-                os.write(self._ours.gate, b"\n")
         except BaseException:
             self.close()
             raise
+
+    def release(self) -> None:
+        """Let the command start, once it may; raises as `enter`. The relays do this by themselves."""
+        self.enter()
+        if not self._released:
+            self._released = True
+            with contextlib.suppress(BrokenPipeError):  # ended in between, which `wait` tells
+                os.write(self._ours.gate, b"\n")
 
     def _await_bwrap(self) -> None:
         # Nothing more comes: execve closes the other end. Or it says what failed.

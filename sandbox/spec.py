@@ -46,7 +46,8 @@ START_IN = 'test -z "$1" || { cd "./$1" && unset OLDPWD; } 2>/dev/null; shift; '
 class Enclosure(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that decides what a command inside can see and do.
 
-    The command starts in the folder `start_in` below `workdir` if there is one by then, else in `workdir`.
+    The command starts in the folder that `start_in` names in `workdir` (a link there is followed) if there is
+    one by then, else in `workdir`.
     `network` "prepared" means: the calling process already stands in the session's network
     namespace; "none" means a new, empty one. `terminal` asks for a session of its own with a
     controlling terminal (the inner end of a pty).

@@ -55,8 +55,8 @@ class Terminal:
                 self._recording.resized(*os.get_terminal_size(self._stdout))
 
     def relay(self, running: Running, tick: Tick | None = None, interval: float = 1.0) -> int:
-        """Copy until the command is over; returns its status as `Running.wait` does, or 128 + signal if a
-        signal told this process to end (the command was asked to, then killed).
+        """Let the command start and copy until it is over; its status as `Running.wait` gives it, or 128 +
+        signal if a signal told this process to end (the command was asked to, then killed).
 
         `tick` is called about every `interval` seconds. The terminal's modes are restored on every way
         out; only SIGKILL leaves them, and `reset` or `stty sane` helps.
@@ -65,6 +65,7 @@ class Terminal:
         self._inner = -1
         os.set_blocking(self._outer, False)
         with _raw(self._stdin), self._resizing(), on_signals(running) as ending:
+            running.release()
             while running.poll() is None:
                 self._turn(running.pidfd, interval)
                 running.enforce()
@@ -137,6 +138,8 @@ class Terminal:
             if fd >= 0:
                 os.close(fd)
         if self._recording is not None:
+            if self._inner >= 0:
+                self._recording.discard()
             self._recording.close()
 
 

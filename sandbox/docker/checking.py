@@ -52,7 +52,7 @@ def _start_one(engine: Engine, image: Image) -> None:
         network="prepared",
     )
     with start(spec, engine=engine, image=image, instance="doctor") as running:
-        running.release(15)
+        running.release()
         status = running.wait(15)
     if status != 0:
         raise EnclosureError("image-strange", f"/bin/true ended with {status} in it.", LOOK)

@@ -58,7 +58,7 @@ def start(
         make = None
         if spec.network == "prepared":
             make = _maker(running, container, image, ports, folder, labels, undo, enter)
-        running.enter(image.id)
+        running.come_up(image.id)
         if make is not None:
             running.sockets.update(make())
         # From here on it is `close` that does all this, itself being the last that was put there.

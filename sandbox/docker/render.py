@@ -16,7 +16,7 @@ ENTRY_DIR = "/.sekisho"
 # first the waiting ends without a line. Without an engine's init the shell stays, so that something adopts
 # and reaps what the command leaves.
 READY, GO = b"ready\n", b"go\n"
-_WAIT = f"echo ready >{ENTRY_DIR}/proof && read -r word <{ENTRY_DIR}/go && unset word || exit 125; "
+_WAIT = f"echo ready >{ENTRY_DIR}/proof && read -r _sekisho <{ENTRY_DIR}/go && unset _sekisho || exit 125; "
 ENTRY = _WAIT + START_IN + 'exec "$@"'
 ONE_OUTPUT = "exec 2>&1; "  # else the engine carries the two apart, and their order is lost
 ENTRY_AS_INIT = _WAIT + START_IN + '"$@"; exit $?'

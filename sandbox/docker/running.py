@@ -39,7 +39,7 @@ class ContainerRunning(Running):
         self._init: InnerInit | None = None
         self._status: int | None = None
         self._kill_at: float | None = None
-        self._killed = self._closed = False
+        self._killed = self._closed = self._released = False
         # Both ends of each FIFO, so that neither side ever waits to open one.
         self._go_fd, self._proof_fd = (_both_ends(folder, name) for name in ("go", "proof"))
         self.pidfd, self._over_fd = os.pipe2(os.O_CLOEXEC)
@@ -60,7 +60,7 @@ class ContainerRunning(Running):
         """Call `finish` at the end of `close`."""
         self._finish = finish
 
-    def enter(self, image: str, timeout: float = 60.0) -> None:
+    def come_up(self, image: str, timeout: float = 60.0) -> None:
         """Start the container and return once it stands there, waiting, and is seen to be confined.
 
         Raises EnclosureError.
@@ -100,10 +100,15 @@ class ContainerRunning(Running):
     def set_up(self) -> None:
         """The container stands already."""
 
-    def release(self, timeout: float = 60.0) -> None:
-        """Let the command start: it has already proved that it stands inside."""
-        self._pump.look_at_size()
-        os.write(self._go_fd, GO)
+    def enter(self, timeout: float = 60.0) -> None:
+        """The command has already proved that it stands inside."""
+
+    def release(self) -> None:
+        """Let the command start."""
+        if not self._released:
+            self._released = True
+            self._pump.look_at_size()
+            os.write(self._go_fd, GO)
 
     def _watch(self, init: int) -> None:
         """In a thread: wait for the end of both the container and its stream, then let `pidfd` say so."""

@@ -14,7 +14,7 @@ import msgspec
 
 from sandbox.workspace.evidence import PLAIN
 from sandbox.workspace.git import EMPTY_TREE, SAFE, GitError, attempt, environment, git, lines, text
-from sandbox.workspace.model import WorkspaceError, carried_subject, namespace
+from sandbox.workspace.model import WorkspaceError, base_ref, carried_subject, namespace
 from sandbox.workspace.source import commit_of
 
 
@@ -131,7 +131,7 @@ def _is_carried(repo: Path, base: str | None, session: str) -> bool:
 
 def _span(repo: Path, session: str) -> tuple[str, str]:
     tip = _tip(repo, session)
-    base = commit_of(os.fspath(repo), f"{namespace(session)}/base")
+    base = commit_of(os.fspath(repo), base_ref(session))
     object_format = text(git(repo, "rev-parse", "--show-object-format"))
     return base or EMPTY_TREE[object_format], tip.commit
 

@@ -8,7 +8,7 @@ import msgspec
 from sandbox.workspace.carry import Changes, changes, commit_changes, without_hidden
 from sandbox.workspace.extras import carry_folders, hidden_files, hide_paths
 from sandbox.workspace.git import OURS, Call, git
-from sandbox.workspace.model import Workspace, carried_subject, namespace
+from sandbox.workspace.model import Workspace, base_ref, carried_subject
 from sandbox.workspace.ownfiles import own_files
 from sandbox.workspace.present import NO_RULE, carried
 from sandbox.workspace.skeleton import check_out, lean_on_inside_paths, write_refs
@@ -50,7 +50,7 @@ def complete(
     notes += hide_notes + ((f"{NO_RULE}: {unrecorded}",) if unrecorded else ())
     lean_on_inside_paths(source, git_dir)
     if draft.start:
-        git(source.top, "update-ref", namespace(draft.session) + "/base", draft.start)
+        git(source.top, "update-ref", base_ref(draft.session), draft.start)
     return msgspec.structs.replace(
         draft,
         base=base,

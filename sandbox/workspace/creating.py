@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from sandbox.workspace.model import OwnFiles, Workspace, WorkspaceError, absolute, namespace
+from sandbox.workspace.git import attempt
+from sandbox.workspace.model import OwnFiles, Workspace, WorkspaceError, absolute, base_ref, namespace
 from sandbox.workspace.skeleton import check_out, complaining, empty_clone
 from sandbox.workspace.source import Source, commit_of, committed, inspect, uncommitted
 
@@ -31,31 +32,41 @@ def create(
     along unless it is HEAD). Raises WorkspaceError; then nothing is left at `dest` nor in `repo`.
     """
     with Cloning(repo, dest, session, from_ref=from_ref) as begun:
-        return begun.finish(carry=carry, hide=hide)
+        begun.begin()
+        made = begun.finish(carry=carry, hide=hide)
+        begun.keep()
+        return made
 
 
 class Cloning:
     """A clone in the making, which git fills while the caller goes on.
 
-    `draft` is the workspace as it will be, but for its `base` and what follows. A context manager: where
-    `finish` has not succeeded by the time it is left, git is stopped and the clone is gone.
+    `draft` is the workspace as it will be, but for its `base` and what follows. A context manager: unless it
+    was said to `keep` the clone, git is stopped on leaving, and nothing of it is left.
     """
 
     def __init__(self, repo: Path, dest: Path, session: str, *, from_ref: str | None = None) -> None:
-        """The parameters are those of `create`. Raises WorkspaceError; then nothing is left at `dest`."""
+        """Looks at the repository. The parameters are those of `create`.
+
+        Raises WorkspaceError, or OSError or GitError where git cannot be asked.
+        """
         namespace(session)
         if os.path.lexists(dest):
             raise WorkspaceError(f"{dest}: exists already")
-        self._source = source = inspect(repo)
-        start = _start(source, from_ref)
-        self._complaint = f"no clone of {source.top}"
-        with complaining(self._complaint), ExitStack() as undo:
-            undo.callback(shutil.rmtree, dest, ignore_errors=True)
-            self._git_dir = empty_clone(source, dest)
-            self._checkout = undo.enter_context(check_out(dest, start)) if start else None
-            self._listing = undo.enter_context(uncommitted(source))
-            self.draft = _draft(source, dest, session, start, from_ref)
-            self._undo = undo.pop_all()
+        self._source, self._dest = inspect(repo), dest
+        start = _start(self._source, from_ref)
+        self._complaint = f"no clone of {self._source.top}"
+        self._undo = ExitStack()
+        self.draft = _draft(self._source, dest, session, start, from_ref)
+
+    def begin(self) -> None:
+        """Let git go to work. Raises WorkspaceError."""
+        start = self.draft.start
+        with complaining(self._complaint):
+            self._undo.callback(shutil.rmtree, self._dest, ignore_errors=True)
+            self._git_dir = empty_clone(self._source, self._dest)
+            self._checkout = self._undo.enter_context(check_out(self._dest, start)) if start else None
+            self._listing = self._undo.enter_context(uncommitted(self._source))
 
     def finish(self, *, carry: Sequence[str] = (), hide: Sequence[str] = ()) -> Workspace:
         """Wait for git and add what it does not know of. Raises WorkspaceError."""
@@ -63,15 +74,18 @@ class Cloning:
         from sandbox.workspace.completing import complete
 
         listing, checkout = self._listing, self._checkout
+        self._undo.callback(attempt, self._source.top, "update-ref", "-d", base_ref(self.draft.session))
         with complaining(self._complaint):
-            made = complete(
+            return complete(
                 self._source, self.draft, self._git_dir, listing, checkout, carry=carry, hide=hide
             )
+
+    def keep(self) -> None:
+        """What `finish` made stays."""
         self._undo.pop_all()
-        return made
 
     def close(self) -> None:
-        """Stop git and leave nothing, where `finish` has not succeeded."""
+        """Stop git and leave nothing, unless it is to be kept."""
         self._undo.close()
 
     def __enter__(self) -> "Cloning":

@@ -129,6 +129,11 @@ def namespace(session: str) -> str:
     return f"refs/sekisho/{session}"
 
 
+def base_ref(session: str) -> str:
+    """The ref in the person's repository that keeps the commit which a session began from."""
+    return f"{namespace(session)}/base"
+
+
 def carried_subject(session: str) -> str:
     """The subject of the commit that carries the person's uncommitted work into a session."""
     return f"Uncommitted work at the start of session {session}"

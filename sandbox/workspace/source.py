@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from subprocess import CompletedProcess
 
@@ -52,8 +53,10 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
 def inspect(where: Path) -> Source:
     """Read the repository that `where` lies in. Raises NoTree, Astray, OSError or GitError."""
     # Side by side: each of these is little more than the start of a process.
-    asked = [Call(where, *words) for words in (_LAYOUT, _BRANCH, _LISTING, _CONFIG)]
-    layout, branch, listing, config = [call.attempt() for call in asked]
+    with ExitStack() as stopped:
+        questions = (_LAYOUT, _BRANCH, _LISTING, _CONFIG)
+        asked = [stopped.enter_context(Call(where, *words)) for words in questions]
+        layout, branch, listing, config = [call.attempt() for call in asked]
     top, git_dir, common_dir, object_format = _layout(where, layout)
     prefix = os.path.relpath(absolute(where), top)
     name = text(branch.stdout) if branch.returncode == 0 else None

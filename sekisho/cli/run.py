@@ -51,7 +51,7 @@ def run(
     """
     _have_standard_descriptors()
     _check_command(command)
-    become_owner(Path.cwd())
+    become_owner(starting.here())
     if in_place and from_session:
         raise Trouble("--in-place and --from exclude each other", status=USAGE)
     _check_files(handoff, record)

@@ -6,6 +6,7 @@ git begins the clone before anything else is loaded: policy, store and enclosure
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ import msgspec
 
 from sandbox.errors import EnclosureError
 from sandbox.spec import Limits
+from sandbox.workspace.git import GitError
 from sandbox.workspace.model import WorkspaceError
 from sekisho.cli.errors import GATE_BROKEN, USAGE, Trouble
 from sekisho.cli.opening import opened, relied_on
@@ -24,7 +26,6 @@ from sekisho.store.sessions import Sessions, all_sessions
 
 if TYPE_CHECKING:
     from sandbox.backend import Backend
-    from sekisho.core.policy import Sandbox
     from sekisho.session.launch import Ended
     from sekisho.session.request import Request
     from sekisho.session.settings import Pinned
@@ -53,43 +54,26 @@ def run(asked: Asked) -> "Ended":
 
     bwrap is simply tried: looking first would cost every start what few ever need.
     """
-    with relied_on(), _told(by_bwrap=asked.backend != "docker" and asked.image is None):
-        try:
-            return _run(asked, look=False)
-        except _Hindered:
-            return _run(asked, look=True)
-
-
-class _Hindered(Exception):
-    """bwrap was tried, and this machine does not let it enclose."""
-
-
-def _run(asked: Asked, *, look: bool) -> "Ended":
-    """With `look`, what encloses is chosen by looking at the machine first. Raises _Hindered without."""
-    sessions = all_sessions()
-    continues = _continued(sessions, asked.continues)
-    with ExitStack() as stack:
+    by_bwrap = asked.backend != "docker" and asked.image is None
+    with relied_on(), _told(by_bwrap=by_bwrap), ExitStack() as stack:
+        sessions = all_sessions()
+        continues = _continued(sessions, asked.continues)
         begun = _begun(stack, sessions, asked, continues)
         # From here on all is imported while git works.
         from sekisho.session import launch
 
         store = stack.enter_context(opened())
         request = _request(asked, store, begun.project, sessions, continues)
-        chosen = _backend(asked, request.pinned.policy.sandbox, begun.project, look=look)
-        if chosen is not None:
-            return launch.run(store, msgspec.structs.replace(request, backend=chosen), begun)
-        try:
-            return launch.run(store, request, begun)
-        except EnclosureError as error:
-            from sandbox.backend import bwrap_hindrance
-
-            if bwrap_hindrance() is None:
-                raise
-            raise _Hindered from error
+        policy = request.pinned.policy.sandbox
+        wanted, image = asked.backend or policy.backend, asked.image or policy.image
+        if wanted == "auto" and image is None:
+            return launch.run(store, request, begun, partial(_other_backend, begun.project))
+        chosen = _chosen(wanted, image, begun.project)
+        return launch.run(store, msgspec.structs.replace(request, backend=chosen), begun)
 
 
 def _begun(stack: ExitStack, sessions: Sessions, asked: Asked, continues: str | None) -> Beginning:
-    where, from_ref = Path.cwd(), f"refs/sekisho/{continues}/tree" if continues else None
+    where, from_ref = here(), f"refs/sekisho/{continues}/tree" if continues else None
     with explained(where):
         return stack.enter_context(beginning(sessions, where, in_place=asked.in_place, from_ref=from_ref))
 
@@ -103,7 +87,7 @@ def _request(
         argv=asked.argv,
         project=project,
         pinned=_policy(store, project, asked.policy),
-        handoff=asked.handoff or (sessions.folder(continues).handoff_markdown if continues else None),
+        handoff=asked.handoff or _earlier_handoff(sessions, continues),
         continues=continues,
         wait=asked.wait,
         limits=asked.limits,
@@ -112,11 +96,15 @@ def _request(
     )
 
 
-def _backend(asked: Asked, policy: "Sandbox", project: Path, *, look: bool) -> "Backend | None":
-    """What encloses, which is told with its reason; None for bwrap untold. Raises EnclosureError."""
-    wanted, image = asked.backend or policy.backend, asked.image or policy.image
-    if wanted == "auto" and image is None and not look:
-        return None
+def _other_backend(project: Path) -> "Backend | None":
+    """What encloses where bwrap was tried and could not; None where this machine would let it."""
+    from sandbox.backend import bwrap_hindrance
+
+    return None if bwrap_hindrance() is None else _chosen("auto", None, project)
+
+
+def _chosen(wanted: str, image: str | None, project: Path) -> "Backend":
+    """What encloses, which is told with its reason. Raises EnclosureError."""
     from sandbox.backend import choose
     from sekisho.store.paths import state_dir
 
@@ -148,6 +136,19 @@ def _continued(sessions: Sessions, text: str | None) -> str | None:
         ) from error
 
 
+def _earlier_handoff(sessions: Sessions, session: str | None) -> Path | None:
+    found = sessions.folder(session).handoff_markdown if session else None
+    return found if found is not None and found.is_file() else None
+
+
+def here() -> Path:
+    """The folder we are in. Raises Trouble."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError as error:
+        raise Trouble("the folder you are in is gone", instead="go to another one", status=USAGE) from error
+
+
 @contextmanager
 def _told(*, by_bwrap: bool) -> Iterator[None]:
     """A block in which a session is run. Raises Trouble in place of what keeps it from that."""
@@ -156,11 +157,14 @@ def _told(*, by_bwrap: bool) -> Iterator[None]:
     except EnclosureError as error:
         raise _not_enclosed(error, by_bwrap=by_bwrap) from error
     except WorkspaceError as error:
-        # Of a machine that fails us, such as by a full disk, the cause is known.
-        status = GATE_BROKEN if isinstance(error.__cause__, OSError) else USAGE
+        # Of a machine or a repository that fails us (a full disk, missing objects) the cause is known.
+        status = GATE_BROKEN if isinstance(error.__cause__, OSError | GitError) else USAGE
         raise Trouble(str(error), why=NOTHING_RAN, status=status) from error
     except Interrupted as error:
         raise Trouble(str(error), why="the command had not begun", status=error.status) from error
+    except OSError as error:
+        what = f"the session could not go on: {error}"
+        raise Trouble(what, instead="`sekisho doctor` shows what works here", status=GATE_BROKEN) from error
 
 
 def _not_enclosed(error: EnclosureError, *, by_bwrap: bool) -> Trouble:

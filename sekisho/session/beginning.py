@@ -12,7 +12,7 @@ from sandbox.workspace.creating import Cloning
 from sandbox.workspace.model import WorkspaceError, dump
 from sandbox.workspace.source import top_level
 from sekisho.session.config import WORKSPACE
-from sekisho.session.signals import interruptible
+from sekisho.session.signals import deferred, interruptible, keeping
 from sekisho.store.sessions import SessionFolder, Sessions
 
 if TYPE_CHECKING:
@@ -28,14 +28,20 @@ class Beginning(Protocol):
     folder: SessionFolder
     project: Path
 
+    def begin(self) -> None:
+        """Let git go to work. Raises WorkspaceError."""
+
     def draft(self, policy: "Sandbox") -> "Place":
         """It says already where its parts lie and how they appear. Raises WorkspaceError."""
 
     def finish(self, policy: "Sandbox") -> "Place":
-        """It complete, with its record in the session's folder. Raises WorkspaceError."""
+        """It complete, with its record in the session's folder; the same each time. Raises WorkspaceError."""
+
+    def keep(self) -> None:
+        """It stays: a command works in it now."""
 
     def close(self) -> None:
-        """Leave nothing of what was not finished."""
+        """Leave nothing of it, unless it was kept."""
 
 
 @contextmanager
@@ -47,17 +53,22 @@ def beginning(
     A signal raises Interrupted in it. Where it fails before there is a record, no folder is left. Raises
     WorkspaceError, OSError or GitError where git cannot be asked, and StoreBroken.
     """
+    folder: SessionFolder | None = None
+    begun: Beginning | None = None
     with interruptible():
-        folder = sessions.create()
-        begun: Beginning | None = None
         try:
+            with deferred():
+                folder = sessions.create()
             begun = InPlace(folder, where) if in_place else Clone(folder, where, from_ref)
+            with deferred():
+                begun.begin()
             yield begun
         finally:
-            if begun is not None:
-                begun.close()
-            if not folder.state.exists():
-                sessions.remove(folder.id)
+            with keeping("tidying up"):
+                if begun is not None:
+                    begun.close()
+                if folder is not None and not folder.state.exists():
+                    sessions.remove(folder.id)
 
 
 class Clone:
@@ -66,22 +77,33 @@ class Clone:
     def __init__(self, folder: SessionFolder, where: Path, from_ref: str | None = None) -> None:
         self.folder = folder
         self._cloning = Cloning(where, folder.work / "tree", folder.id, from_ref=from_ref)
+        self._made: Place | None = None
         self.project = Path(self._cloning.draft.repo)
+
+    def begin(self) -> None:
+        """See Beginning."""
+        self._cloning.begin()
 
     def draft(self, policy: "Sandbox") -> "Place":
         """See Beginning."""
         from sekisho.session.place import Place  # while git works, as all from here on
 
-        return Place(workspace=self._cloning.draft)
+        return self._made or Place(workspace=self._cloning.draft)
 
     def finish(self, policy: "Sandbox") -> "Place":
         """See Beginning."""
         from sekisho.session.place import Place
         from sekisho.store.files import write_atomic
 
-        made = self._cloning.finish(carry=policy.carry, hide=policy.hide_paths)
-        write_atomic(self.folder.path / WORKSPACE, dump(made))
-        return Place(workspace=made)
+        if self._made is None:
+            made = self._cloning.finish(carry=policy.carry, hide=policy.hide_paths)
+            write_atomic(self.folder.path / WORKSPACE, dump(made))
+            self._made = Place(workspace=made)
+        return self._made
+
+    def keep(self) -> None:
+        """See Beginning."""
+        self._cloning.keep()
 
     def close(self) -> None:
         """See Beginning."""
@@ -95,6 +117,9 @@ class InPlace:
         self.folder, self.project, self._where = folder, top_level(where), where
         self._made: Place | None = None
 
+    def begin(self) -> None:
+        """See Beginning; it comes to be all at once, when it is asked for."""
+
     def draft(self, policy: "Sandbox") -> "Place":
         """See Beginning."""
         return self.finish(policy)
@@ -104,6 +129,9 @@ class InPlace:
         if self._made is None:
             self._made = self._make(policy)
         return self._made
+
+    def keep(self) -> None:
+        """See Beginning; it is there anyway."""
 
     def close(self) -> None:
         """See Beginning; its parts clear up after themselves."""

@@ -3,8 +3,14 @@
 import msgspec
 
 WORKSPACE = "workspace.json"  # in the session's folder: `sandbox.workspace.dump`
+AGENT_SOCKET = "agent.sock"  # in the session's runtime folder
 READY = b"ready"  # from the gatekeeper: it serves
 STOP = b"stop"  # from the launcher: the session is being ended; an end without it is the launcher's death
+
+
+def group_name(session: str) -> str:
+    """The control group that holds a session to its limits."""
+    return f"sekisho-{session}"
 
 
 class SessionConfig(msgspec.Struct, frozen=True, kw_only=True):

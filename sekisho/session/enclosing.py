@@ -86,6 +86,8 @@ def run(store: Store, request: Request, begun: Beginning) -> tuple[int, str]:
     ready = get_ready(store, request, folder, begun.draft(policy.sandbox))
     ports = tuple(entry.port for entry in policy.network.local)
     terminal = ready.spec.terminal
+    if _in_the_way(ready.spec):
+        begun.finish(policy.sandbox)
     with (
         shimming.agent_socket(folder.id) as agent,
         ExitStack() as outlasting,
@@ -99,6 +101,7 @@ def run(store: Store, request: Request, begun: Beginning) -> tuple[int, str]:
         with running, Guard(running, limits, folder.path, terminal=terminal) as guard:
             running.set_up()
             place = begun.finish(policy.sandbox)
+            running.enter()
             # Begun after the sandbox, and ended after it.
             outlasting.enter_context(_gatekeeper(ready.config, folder, {**running.sockets, "agent": agent}))
             base = place.workspace.base or ""
@@ -106,11 +109,19 @@ def run(store: Store, request: Request, begun: Beginning) -> tuple[int, str]:
             prepare.tell_skipped(place)
             _announce(folder.load(), (*ready.foretold, *guard.told), terminal=terminal)
             covers.start(partial(_uncovered, running))
-            running.release()
-            guard.begin()
+            begun.keep()
             folder.save(msgspec.structs.replace(folder.load(), state=SessionState.RUNNING, base=base))
+            guard.begin()
             status = relay.relay(running)
         return guard.outcome(status)
+
+
+def _in_the_way(spec: Enclosure) -> bool:
+    """Whether something is mounted on what git is still to check out: git makes such a file anew, and the
+    mount is gone with the old one."""
+    below = spec.workdir.rstrip("/") + "/"
+    targets = (mount.target for mount in spec.mounts)
+    return any(target.startswith(below) and target != f"{below}.git" for target in targets)
 
 
 def _uncovered(running: Running, path: str) -> None:

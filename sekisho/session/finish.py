@@ -13,18 +13,21 @@ from contextlib import contextmanager, suppress
 
 import msgspec
 
+from sandbox.cgroup import remove_left
 from sandbox.checkpoint.model import CheckpointError
 from sandbox.errors import EnclosureError
 from sandbox.workspace.git import GitError
 from sandbox.workspace.model import Results, WorkspaceError
 from sekisho.core.lifecycle import State
 from sekisho.session import notes, outbox, place, records, testshown
+from sekisho.session.config import AGENT_SOCKET, group_name
 from sekisho.session.kept import known
 from sekisho.store import handoff
 from sekisho.store.errors import StoreBroken
 from sekisho.store.handoff import Commit, DeniedAct, DirectAttempt, Handoff, Kept
 from sekisho.store.handoff_text import render_markdown
 from sekisho.store.holds import Hold
+from sekisho.store.paths import socket_path
 from sekisho.store.records import Record, draft
 from sekisho.store.sessions import SessionFolder, SessionRecord, SessionState
 from sekisho.store.store import Store
@@ -55,7 +58,10 @@ def finish(store: Store | None, folder: SessionFolder, *, status: int | None, be
         if record.state is SessionState.ENDED:
             return handoff.load(folder)
         ended = time.time()
-        results = _recorded(store, folder, _collect(folder))
+        # Of one that never ran there is nothing to collect.
+        ran = record.state is SessionState.RUNNING
+        results = _collect(folder) if ran else Results(session=folder.id, refs={})
+        results = _recorded(store, folder, results)
         made = _handoff(store, folder, record, results, because, status, ended - record.started)
         handoff.write(folder, made, render_markdown(made))
         closed = msgspec.structs.replace(
@@ -64,7 +70,18 @@ def finish(store: Store | None, folder: SessionFolder, *, status: int | None, be
         if store is not None:
             _journal(store, closed, made)
         folder.save(closed)
+        if status is None:
+            _tidy(folder.id)
         return made
+
+
+def _tidy(session: str) -> None:
+    """What a launcher that was killed could not take away."""
+    remove_left(group_name(session))
+    with suppress(OSError, StoreBroken):
+        socket = socket_path(session, AGENT_SOCKET)
+        socket.unlink(missing_ok=True)
+        socket.parent.rmdir()
 
 
 def collect_again(store: Store, folder: SessionFolder, remark: str) -> bool:

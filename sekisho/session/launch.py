@@ -1,14 +1,18 @@
 """One session from start to end: folder, place, enclosure, results, handoff."""
 
 import contextlib
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 
+from sandbox.backend import Backend
+from sandbox.errors import EnclosureError
 from sekisho.session import enclosing
 from sekisho.session.beginning import Beginning
 from sekisho.session.request import Request, session_record
 from sekisho.session.signals import keeping
+from sekisho.store.errors import StoreBroken
 from sekisho.store.handoff import Handoff
 from sekisho.store.sessions import SessionFolder, SessionState
 from sekisho.store.store import Store
@@ -22,13 +26,21 @@ class Ended(msgspec.Struct, frozen=True, kw_only=True):
     folder: Path
 
 
-def run(store: Store, request: Request, begun: Beginning) -> Ended:
-    """Run a session that has begun. Raises EnclosureError, WorkspaceError, StoreBroken or Interrupted; then
-    no command was run, or it was ended."""
+def run(
+    store: Store,
+    request: Request,
+    begun: Beginning,
+    otherwise: Callable[[], Backend | None] = lambda: None,
+) -> Ended:
+    """Run a session that has begun; where its backend cannot enclose, by the one that `otherwise` gives.
+
+    Raises EnclosureError, WorkspaceError, StoreBroken, OSError or Interrupted; then no command was run, or it
+    was ended.
+    """
     folder = begun.folder
     folder.save(session_record(folder.id, request))
     try:
-        status, because = enclosing.run(store, request, begun)
+        status, because = _enclosed(store, request, begun, otherwise)
     except BaseException as error:
         with keeping():
             begun.close()
@@ -38,8 +50,27 @@ def run(store: Store, request: Request, begun: Beginning) -> Ended:
         # Imported when the work is over: until then it only delays the start.
         from sekisho.session import finish
 
-        handoff = finish.finish(store, folder, status=status, because=because)
+        try:
+            handoff = finish.finish(store, folder, status=status, because=because)
+        except StoreBroken as broken:
+            said = (
+                f"{broken.reason} (the command had ended with status {status}; its work is in {folder.work})"
+            )
+            raise StoreBroken(said, broken.trouble, broken.instead) from broken
     return Ended(status=status, handoff=handoff, folder=folder.path)
+
+
+def _enclosed(
+    store: Store, request: Request, begun: Beginning, otherwise: Callable[[], Backend | None]
+) -> tuple[int, str]:
+    try:
+        return enclosing.run(store, request, begun)
+    except EnclosureError:
+        if (other := otherwise()) is None:
+            raise
+    request = msgspec.structs.replace(request, backend=other)
+    begun.folder.save(session_record(begun.folder.id, request))
+    return enclosing.run(store, request, begun)
 
 
 def _abandon(store: Store, folder: SessionFolder, error: BaseException) -> None:

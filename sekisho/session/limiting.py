@@ -13,6 +13,7 @@ from sandbox.limits import GRACE, Watch
 from sandbox.running import Running
 from sandbox.spec import Limits
 from sekisho.core.units import render_duration
+from sekisho.session.config import group_name
 from sekisho.session.outbox import DECISIONS
 from sekisho.store.files import write_atomic
 
@@ -82,7 +83,7 @@ class Guard:
     def __init__(self, running: Running, limits: Limits, folder: Path, *, terminal: bool) -> None:
         self._running, self._limits, self._folder = running, limits, folder
         self._line_end = "\r\n" if terminal else "\n"
-        self._watch = Watch(running, limits, f"sekisho-{folder.name}")
+        self._watch = Watch(running, limits, group_name(folder.name))
         self._before = signal.getsignal(signal.SIGALRM)
         self._tell_at: float | None = None
         self._over_at: float | None = None

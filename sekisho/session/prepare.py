@@ -50,8 +50,8 @@ def session_config(
     """What the gatekeeper is told; makes the files that it names."""
     policy_file = folder.path / "policy.json"
     write_atomic(policy_file, encode(request.pinned.policy))
-    (folder.path / "decisions").mkdir(mode=0o755)
-    (folder.outbox / "decisions").mkdir(mode=0o755)
+    for decisions in (folder.path / "decisions", folder.outbox / "decisions"):
+        decisions.mkdir(mode=0o755, exist_ok=True)  # another backend may have been tried before
     return SessionConfig(
         session=folder.id,
         project=str(request.project),

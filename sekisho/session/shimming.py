@@ -15,6 +15,7 @@ from sandbox.absent import KIND
 from sandbox.errors import EnclosureError
 from sandbox.spec import Mount, MountKind
 from sekisho import __version__
+from sekisho.session.config import AGENT_SOCKET
 from sekisho.store.paths import cache_dir, socket_path
 from shim.compiling import compile_client
 from shim.install import INTERPRETER, TOOLS, client_source, compiled_client, install
@@ -23,7 +24,6 @@ from shim.suites import NAMES, OFTEN
 FOLDER = "/run/sekisho/bin"
 SOCKET = "/run/sekisho/agent.sock"
 REAL = "/run/sekisho/real"
-NAME = "agent.sock"
 # Called by absolute path, too (login shells, `env -i`); others are found by PATH or are absent.
 COVERED = ("git", "curl", "wget", "gh")
 OLDEST = (3, 9)  # the Python that the client is written for
@@ -32,7 +32,7 @@ OLDEST = (3, 9)  # the Python that the client is written for
 @contextmanager
 def agent_socket(session: str) -> Iterator[socket.socket]:
     """The listening socket that announcements come in on; gone afterwards. Raises StoreBroken or OSError."""
-    path = socket_path(session, NAME)
+    path = socket_path(session, AGENT_SOCKET)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
         try:
             listener.bind(os.fspath(path))
@@ -140,7 +140,7 @@ def mounts(session: str, path: str, *, this_system: bool = True) -> list[Mount]:
         _require(clients)
     made = [
         Mount(kind=MountKind.RO, source=str(clients), target=FOLDER),
-        Mount(kind=MountKind.RO, source=str(socket_path(session, NAME)), target=SOCKET),
+        Mount(kind=MountKind.RO, source=str(socket_path(session, AGENT_SOCKET)), target=SOCKET),
     ]
     for name in COVERED:
         if (found := shutil.which(name, path=path)) is not None:

@@ -32,12 +32,23 @@ def interruptible() -> Iterator[None]:
 
 
 @contextmanager
-def keeping() -> Iterator[None]:
+def deferred() -> Iterator[None]:
+    """Inside, such a signal waits, and raises Interrupted at the end: for moments in which what was begun is
+    not yet known to who tidies it up."""
+    numbers: list[int] = []
+    with _handled_by(lambda number, _: numbers.append(number)):
+        yield
+    if numbers:
+        raise Interrupted(numbers[0])
+
+
+@contextmanager
+def keeping(what: str = "keeping the results") -> Iterator[None]:
     """Inside, such a signal does not end us: half a handoff helps nobody, and it takes a moment only."""
 
     def told(_: int, __: FrameType | None) -> None:
         with suppress(OSError, ValueError, AttributeError):
-            print("sekisho: keeping the results; this ends by itself", file=sys.stderr)
+            print(f"sekisho: {what}; this ends by itself", file=sys.stderr)
 
     with _handled_by(told):
         yield

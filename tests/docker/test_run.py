@@ -1,10 +1,14 @@
 """The main job in a container: what `sekisho run --backend docker` does, seen from both sides."""
 
+import json
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
+import pexpect
 import pytest
 
+from tests.e2e.test_start_failures import tools
 from tests.e2e.world import Session, World, make_world
 from tests.support.git import git_output
 
@@ -53,3 +57,31 @@ def test_the_work_comes_back_as_the_persons_own(world: World, session: Session) 
     assert "in-a-container.txt" in tree
     owners = {path.stat().st_uid for path in (world.repository / ".git").rglob("*")}
     assert owners == {os.getuid()}
+
+
+def test_auto_takes_docker_where_bwrap_cannot_in_one_session_with_its_recording(
+    world: World, tmp_path: Path
+) -> None:
+    sessions = world.sekisho.home / "state" / "sessions"
+    before = set(sessions.iterdir()) if sessions.exists() else set()
+    path, cast = tools(tmp_path / "bin"), tmp_path / "cast"
+    host = os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock")
+    command, *args = world.sekisho.argv(
+        "run", "--policy", world.policy, "--record", cast, "--", "echo", "in it"
+    )
+    child = pexpect.spawn(
+        command,
+        args,
+        cwd=str(world.repository),
+        env=world.sekisho.environment(PATH=path, DOCKER_HOST=host, TERM="xterm"),
+        timeout=100,
+    )
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 0, child.before
+    (made,) = set(sessions.iterdir()) - before
+    record = json.loads((made / "state.json").read_text())
+    assert (record["backend"], record["exit_status"]) == ("docker", 0)
+    assert "in it" in cast.read_text()
+    started = world.told("audit", "query", "--session", made.name, "--kind", "session.started", "--json").out
+    assert len(started.splitlines()) == 1

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.world import World
+from tests.support.git import git_output, run_git
 from tests.support.needs import needs, skip_or_fail
 from tests.support.upstream import Result
 
@@ -105,7 +106,8 @@ def test_the_handoff_of_a_session_that_did_not_start_says_so(world: World, tmp_p
     (made,) = set(sessions.iterdir()) - before
     left = json.loads((made / "handoff.json").read_text())
     assert left["exit_status"] is None
-    assert left["ended_because"].startswith("it could not be started: bwrap was not found")
+    assert left["ended_because"].startswith("it could not be started: ")
+    assert "bwrap was not found" in left["ended_because"]
 
 
 def test_a_certificate_key_that_others_can_read_stops_the_start(world: World) -> None:
@@ -146,3 +148,66 @@ def test_an_untrusted_policy_without_a_terminal_is_not_asked_about(world: World)
         assert f"sekisho policy trust {policy}" in refused(world, done, 2)
     finally:
         policy.unlink()
+
+
+def with_git(folder: Path, before: str) -> str:
+    """A PATH on which git does `before` (shell text, `$*` are its words) and then its work."""
+    folder.mkdir()
+    git = shutil.which("git")
+    (folder / "git").write_text(f'#!/bin/sh\n{before}\nexec {git} "$@"\n')
+    (folder / "git").chmod(0o755)
+    return f"{folder}:{os.environ['PATH']}"
+
+
+def sessions_of(world: World) -> set[Path]:
+    return set((world.sekisho.home / "state" / "sessions").glob("*"))
+
+
+def test_a_git_that_fails_in_the_middle_leaves_no_clone_and_no_ref(world: World, tmp_path: Path) -> None:
+    world.run("true")
+    before, refs = sessions_of(world), git_output("for-each-ref", cwd=world.repository)
+    path = with_git(tmp_path / "bin", 'case "$*" in *read-tree*) echo "fatal: no more" >&2; exit 128;; esac')
+    said = refused(world, world.sekisho(*words(world), PATH=path))
+    assert "fatal: no more" in said
+    (made,) = sessions_of(world) - before
+    assert not (made / "work/tree").exists()
+    assert git_output("for-each-ref", cwd=world.repository) == refs
+
+
+def test_what_stands_for_a_tool_of_the_tree_is_there_however_long_git_takes(
+    world: World, tmp_path: Path
+) -> None:
+    """git makes the file anew, and a mount that was on the old one would be gone with it."""
+    own = world.repository / "zbin"
+    own.mkdir()
+    (own / "ssh").write_text("#!/bin/sh\necho the real one\n")
+    (own / "ssh").chmod(0o755)
+    run_git("add", "zbin", cwd=world.repository)
+    run_git("commit", "--quiet", "-m", "A tool", cwd=world.repository)
+    slow = with_git(tmp_path / "bin", 'case "$*" in *read-tree*) sleep 1;; esac')
+    done = world.sekisho(*world.words("ssh x; zbin/ssh y"), PATH=f"{own}:{slow}")
+    assert "the real one" not in done.out
+    assert done.err.count("absent") >= 2
+
+
+@pytest.mark.parametrize("most", [24, 64])
+def test_too_few_descriptors_are_told_without_a_traceback(world: World, most: int) -> None:
+    script = f'ulimit -n {most}; exec "$@"'
+    argv = ["sh", "-c", script, "sh", *world.sekisho.argv(*words(world))]
+    environment = world.sekisho.environment()
+    done = subprocess.run(argv, cwd=world.repository, env=environment, capture_output=True, text=True)
+    assert "Too many open files" in refused(world, Result(done.returncode, done.stdout, done.stderr))
+
+
+def test_a_folder_that_is_gone_is_none_to_start_in(world: World, tmp_path: Path) -> None:
+    argv = ["sh", "-c", 'mkdir z; cd z; rmdir ../z; exec "$@"', "sh", *world.sekisho.argv(*words(world))]
+    environment = world.sekisho.environment()
+    done = subprocess.run(argv, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert "is gone" in refused(world, Result(done.returncode, done.stdout, done.stderr), 2)
+
+
+def test_going_on_from_a_session_needs_no_handoff_of_it(world: World) -> None:
+    first = world.run("echo 1 >one")
+    handoff = Path(first.summary["handoff"])
+    handoff.with_suffix(".md").unlink()
+    assert world.run("cat one", "--from", first.id).out == "1\n"

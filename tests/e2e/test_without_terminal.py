@@ -249,3 +249,18 @@ def test_nobody_to_read_our_last_words_changes_no_status(world: World) -> None:
 )
 def test_other_ends_come_through(world: World, command: str, status: int) -> None:
     assert world.run(["bash", "-c", command]).status == status
+
+
+def test_a_command_that_has_begun_is_asked_to_end_from_its_first_moment_on(world: World) -> None:
+    sessions = world.sekisho.home / "state" / "sessions"
+    for name in ("one", "two", "three", "four", "five"):
+        file = f"$SEKISHO_OUTBOX/{name}"
+        script = f"trap 'echo asked >>{file}; exit 0' TERM; echo >{file}; sleep 9 & wait"
+        with world.running(script) as live:
+            while not (found := list(sessions.glob(f"*/outbox/{name}"))):
+                pass
+            live.process.terminate()
+            session = live.end()
+        assert session.status == 128 + signal.SIGTERM
+        assert session.handoff["ended_because"] == "stopped by SIGTERM"
+        assert "asked" in found[0].read_text()

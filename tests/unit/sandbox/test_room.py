@@ -30,6 +30,18 @@ def test_each_command_has_its_own_status_input_and_outputs(inside: Room) -> None
     assert (second.returncode, second.stdout, second.stderr) == (0, b"", b"")
 
 
+def test_a_bwrap_that_never_comes_up_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = tmp_path / "bwrap"
+    fake.write_text("#!/bin/sh\necho words >&2\nsleep 60 & exec sleep 60\n")
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setattr(room, "_START", 0.3)
+    began = time.monotonic()
+    with pytest.raises(EnclosureError, match="words"), room.entered(cwd="/tmp"):
+        pytest.fail("it came up")
+    assert time.monotonic() - began < 10
+
+
 @pytest.mark.parametrize("script, status", [("kill -9 $$", 137), ("exit 255", 255), ("exec /nowhere", 127)])
 def test_status_of_other_endings(inside: Room, script: str, status: int) -> None:
     assert inside.run(["sh", "-c", script]).returncode == status

@@ -5,6 +5,7 @@ import re
 import signal
 import sys
 import termios
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -115,9 +116,12 @@ def test_much_output_arrives_whole() -> None:
 def test_paste_that_nobody_reads_yet_does_not_stop_the_output() -> None:
     session = Session("bash", "-c", "stty raw -echo; echo go; read -N 1 x; seq 1 9000; head -c 99999 | wc -c")
     session.expect("go")
-    session.send("x" * 100000)
+    # A terminal reads while it is pasted into; else both would wait for each other.
+    pasting = threading.Thread(target=session.send, args=("x" * 100000,), daemon=True)
+    pasting.start()
     session.expect("9000")
     session.expect("99999")
+    pasting.join(10)
     assert session.end() == 0
 
 

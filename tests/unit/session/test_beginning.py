@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from sandbox.checkpoint.points import points
+from sandbox.workspace.creating import Cloning
 from sandbox.workspace.model import WorkspaceError
 from sekisho.core.policy import BUILTIN
 from sekisho.session import place
@@ -41,6 +42,7 @@ def test_a_clone_is_found_again(person: Person, sessions: Sessions) -> None:
     with beginning(sessions, person.top) as begun:
         made = begun.finish(POLICY)
         recorded(begun.folder)
+        begun.keep()
     folder = begun.folder.path
     assert begun.project == person.top
     assert place.read(folder) == made
@@ -57,6 +59,7 @@ def test_a_clone_in_the_making_tells_where_it_will_be(person: Person, sessions: 
         recorded(begun.folder)
         draft = begun.draft(POLICY)
         made = begun.finish(POLICY)
+        begun.keep()
     assert draft.mounts == made.mounts
     assert (made.tree / "new").exists()
     assert made.workspace.base != draft.workspace.base
@@ -88,17 +91,22 @@ def test_a_session_with_a_record_keeps_it_and_loses_the_half_made_clone(
     assert not (kept.work / "tree").exists()
 
 
-def test_what_was_finished_stays_whatever_comes_after(person: Person, sessions: Sessions) -> None:
+@pytest.mark.parametrize("runs", [True, False])
+def test_only_what_a_command_worked_in_stays(person: Person, sessions: Sessions, runs: bool) -> None:
     def fail() -> None:
         with beginning(sessions, person.top) as begun:
             recorded(begun.folder)
-            begun.finish(POLICY)
+            made = begun.finish(POLICY)
+            assert begun.finish(POLICY) is made
+            if runs:
+                begun.keep()
             raise RuntimeError("the relay broke")
 
     with pytest.raises(RuntimeError):
         fail()
     (kept,) = sessions.list()
-    assert (kept.work / "tree/a.txt").exists()
+    assert (kept.work / "tree/a.txt").exists() is runs
+    assert bool(person.git("for-each-ref", "refs/sekisho")) is runs
 
 
 def test_a_signal_at_the_start_leaves_nothing(person: Person, sessions: Sessions) -> None:
@@ -109,6 +117,38 @@ def test_a_signal_at_the_start_leaves_nothing(person: Person, sessions: Sessions
 
     with pytest.raises(Interrupted):
         told()
+    assert sessions.list() == ()
+
+
+def test_a_signal_while_git_is_started_waits_until_it_can_be_stopped(
+    person: Person, sessions: Sessions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin = Cloning.begin
+
+    def told_meanwhile(cloning: Cloning) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+        begin(cloning)
+
+    monkeypatch.setattr(Cloning, "begin", told_meanwhile)
+    with pytest.raises(Interrupted), beginning(sessions, person.top):
+        pytest.fail("it began")
+    assert sessions.list() == ()
+
+
+def test_another_signal_does_not_end_the_tidying(person: Person, sessions: Sessions) -> None:
+    def told_twice() -> None:
+        with beginning(sessions, person.top) as begun:
+            monkey = begun.close
+
+            def close() -> None:
+                os.kill(os.getpid(), signal.SIGINT)
+                monkey()
+
+            begun.close = close  # type: ignore[method-assign]
+            raise Interrupted(signal.SIGINT)
+
+    with pytest.raises(Interrupted):
+        told_twice()
     assert sessions.list() == ()
 
 
