@@ -40,6 +40,9 @@ _PRODUCTS = re.compile(
 )
 
 
+_LOCK = re.compile(r"[\w./-]+\.lock")  # no pattern
+
+
 def is_product(path: str) -> bool:
     """Whether a file by its name is a tool's own, so that the tool may write it again."""
     return (
@@ -64,6 +67,8 @@ def deleted(path: str, state: State, context: Context, *, recursive: bool = True
         return Effect.LOCAL, "made by this very command"
     if regenerable(path, absolute, context):
         return Effect.LOCAL, "can be made again"
+    if _LOCK.fullmatch(absolute.rpartition("/.git/")[2]) and "/.git/" in absolute:
+        return Effect.LOCAL, "a lock that a broken git has left"
     return Effect.DESTRUCTIVE, "deletes files that cannot be made again"
 
 

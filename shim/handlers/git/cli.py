@@ -72,6 +72,7 @@ def _verb(
     function = VERBS.get(verb)
     if function is not None:
         _run_by_options(call, verb, rest)
+        _run_written_hooks(call, verb)
         written, plain = call.written or call.argv, ["git", verb, *rest]
         function(msgspec.structs.replace(call, argv=[verb, *rest], written=written, plain=plain), rest)
         return None
@@ -153,6 +154,19 @@ def _run_by_settings(call: Call, verb: str, made: dict[str, str]) -> None:
             call.unknown(key, "a settings file decides", code="environment")
         elif key == "core.hookspath" and value not in ("/dev/null", "") and verb in _HOOKED:
             _hooks(call, value)
+
+
+def _run_written_hooks(call: Call, verb: str) -> None:
+    """Hooks that this very command has written run with what it does next."""
+    if verb not in _HOOKED:
+        return
+    for path, text in list(call.state.written.items()):
+        if "/.git/hooks/" not in path:
+            continue
+        if re.match(r"#!\s*\S*/(env )?(ba|da|k|z)?sh\b|(?!#!)", text):
+            call.shell(text, stdin=HOLE, positional=None, name=path)
+        else:
+            call.unknown(path, "a hook runs that is no shell script", code="script-body")
 
 
 def _hooks(call: Call, folder: str) -> None:

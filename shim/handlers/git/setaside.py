@@ -62,3 +62,12 @@ def bisect(call: Call, rest: list[str]) -> None:
         call.runs(rest[1:])
     effect = Effect.READ if word in ("log", "view", "visualize", "terms", "") else Effect.LOCAL
     says(call, effect, "searches the history by checking commits out")
+
+
+def for_each_repository(call: Call, rest: list[str]) -> None:
+    """`git for-each-repo --config=KEY COMMAND…` runs git in each repository that a setting lists."""
+    words = parse(rest, spec("--config", stop=True)).words
+    if words:
+        call.runs(["git", *words])
+    else:
+        says(call, Effect.READ, "names no command")

@@ -3,7 +3,7 @@
 from shim.grammar import table
 from shim.handlers.git.answer import Verb, by_subcommand, changes, loses, outside, read_only
 from shim.handlers.git.refs import apply, branch, collect, config, hash_object, plumbing, reflog, tag
-from shim.handlers.git.setaside import bisect, stash, submodule, worktree
+from shim.handlers.git.setaside import bisect, for_each_repository, stash, submodule, worktree
 from shim.handlers.git.transfer import archive, bundle, clone, credential, fetch, format_patch, push, remote
 from shim.handlers.git.trees import checkout, clean, move, remove, reset, restore, switch
 
@@ -34,6 +34,7 @@ VERBS: dict[str, Verb] = {
     "remote": remote,
     "rm": remove,
     "mv": move,
+    "for-each-repo": for_each_repository,
     **dict.fromkeys(("read-tree", "checkout-index", "update-ref", "symbolic-ref", "update-index"), plumbing),
     "gc": collect,
     "reflog": reflog,

@@ -186,6 +186,16 @@ def test_a_project_in_a_folder_of_the_system_is_a_project(command: str, expected
         ("sed -i '' 's/a/b/' notes.txt", D),
         ("sed -i '' 's/a/b/w notes.txt' clean.py", D),
         ("sed -i '' notes.txt", D),
+        ("git for-each-repo --config=x push", X),
+        ("git for-each-repo --config=x status", R),
+        ("printf 'git push' > .git/hooks/post-commit; git commit -m x", X),
+        ("printf '#!/bin/sh\\ngit push' > .git/hooks/post-commit; git commit -m x", X),
+        ("printf '#!/usr/bin/env python3\\n1' > .git/hooks/pre-push; git commit -m x", U),
+        ("printf 'git push' > .git/hooks/post-commit; git status", L),
+        ("rm -f .git/index.lock .git/refs/heads/a/b.lock", L),
+        ("rm -f .git/*.lock", D),
+        ("rm -f .git/x.lock/../index", D),
+        ("rm -f poetry.lock", D),
     ],
 )
 def test_programs_that_run_others_and_clients_of_servers(command: str, expected: Effect) -> None:
