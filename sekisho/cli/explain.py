@@ -82,7 +82,7 @@ def explain(
     if http is None and (header or body_file):
         raise Trouble("--header and --body-file are parts of a request", instead="give --http", status=USAGE)
     row = _row(command, shell, http, header or (), body_file)
-    said = explained(row, judged_by.policy, context, judged_by.world, judged_by.tools)
+    said = explained(row, judged_by.policy, context, judged_by.world)
     if http is not None:
         said = msgspec.structs.replace(said, notes=(*_taken(row, http[1], said.decision), *said.notes))
     print(jsonlib.dumps(answer(row, said)) if json else "\n".join(_lines(said)))
@@ -149,8 +149,8 @@ def _answer_line(line: str, judged_by: Judging, place: Place) -> dict[str, Any]:
     try:
         row = jsonlib.loads(line)
         # Where there is no policy, a table is about commands, not about the tools of one machine.
-        tools = None if judged_by.world is None else judged_by.tools
-        return answer(row, explained(row, judged_by.policy, place, judged_by.world, tools))
+        every_tool = judged_by.world is None
+        return answer(row, explained(row, judged_by.policy, place, judged_by.world, every_tool=every_tool))
     except Exception as error:
         return answer(row if isinstance(row, dict) else {}, unreadable(error, judged_by.policy))
 

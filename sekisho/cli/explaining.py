@@ -14,7 +14,6 @@ from sekisho.core.policy import Policy
 from sekisho.core.verdict import Context, Decision, Verdict, judge
 
 if TYPE_CHECKING:
-    from sekisho.cli.toolset import ToolSet
     from shim.context import Context as CommandContext
 
 Place = Literal["sandbox", "host"]
@@ -39,19 +38,20 @@ def explain(
     policy: Policy,
     place: Place,
     world: World | None,
-    tools: "ToolSet | None" = None,
+    *,
+    every_tool: bool = False,
 ) -> Explained:
     """The answer to a row of the cases' form: `command` or `argv` with `cwd`, or what `observe_row` reads.
 
-    `world` is None where every provider and the usual indexes are in it, `tools` where a session has every
-    tool. Raises ValueError for a row that is neither.
+    `world` is None where every provider and the usual indexes are in it; with `every_tool` no tool is absent
+    from a session. Raises ValueError for a row that is neither.
     """
     if not any(key in row for key in (*COMMANDS, *REQUESTS)):
         has = ", ".join(map(str, row)) or "nothing"
         raise ValueError(f"it needs one of command, argv, url and raw, and has {has}")
     if not any(key in row for key in COMMANDS):
         return _whole((judge(observe_row(row, world), policy),))
-    return _command(row, _Given(policy=policy, place=place, world=world, tools=tools))
+    return _command(row, _Given(policy=policy, place=place, world=world, every_tool=every_tool))
 
 
 def unreadable(problem: Exception, policy: Policy) -> Explained:
@@ -65,7 +65,7 @@ class _Given(msgspec.Struct, frozen=True, kw_only=True):
     policy: Policy
     place: Place
     world: World | None
-    tools: "ToolSet | None"
+    every_tool: bool
 
     @property
     def context(self) -> Context:
@@ -156,8 +156,8 @@ def _parts(row: Mapping[str, Any], where: "CommandContext") -> tuple[Action, ...
 
 def _absent(row: Mapping[str, Any], where: "CommandContext", given: _Given) -> tuple[Decision, ...]:
     """Denials of the tools that a session does not have."""
-    if given.tools is None or given.place != "sandbox":
+    if given.every_tool or given.place != "sandbox":
         return ()
-    from sekisho.cli.toolset import decided
+    from sekisho.cli.toolset import decided, toolset
 
-    return decided(given.tools, _line(row), where)
+    return decided(toolset(given.policy.sandbox, os.environ), _line(row), where)

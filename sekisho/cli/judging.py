@@ -10,7 +10,6 @@ from netpolicy.world import World, of_policy
 from sekisho.cli.errors import Trouble
 from sekisho.cli.opening import opened
 from sekisho.cli.policies import unusable
-from sekisho.cli.toolset import ToolSet, toolset
 from sekisho.core.display import one_line
 from sekisho.core.policy import BUILTIN, Policy
 from sekisho.core.problem import PolicyError
@@ -19,13 +18,10 @@ from sekisho.session.settings import PROJECT_FILE, Layer, person_layer, pin, pro
 
 
 class Judging(msgspec.Struct, frozen=True, kw_only=True):
-    """A policy, and the world and tools of a session under it.
-
-    The world is None where nobody wrote any policy: then every provider and the usual indexes are in it.
-    """
+    """A policy, and the world of a session under it. None, where nobody wrote any policy: then every provider
+    and the usual indexes are in it."""
 
     policy: Policy
-    tools: ToolSet
     world: World | None = None
 
 
@@ -35,10 +31,9 @@ def judging(named: Path | None) -> Judging:
         person = person_layer()
         layer = read_layer(named) if named is not None else _trusted(Path.cwd())
         if person is None and layer is None:
-            return Judging(policy=BUILTIN, tools=toolset(BUILTIN.sandbox, os.environ))
+            return Judging(policy=BUILTIN)
         policy = pin(person, layer).policy
-        world = of_policy(policy, profiles=profiles(Path.home(), os.environ))
-        return Judging(policy=policy, tools=toolset(policy.sandbox, os.environ), world=world)
+        return Judging(policy=policy, world=of_policy(policy, profiles=profiles(Path.home(), os.environ)))
     except PolicyError as error:
         raise unusable(error) from error
 
