@@ -12,7 +12,7 @@ from sekisho.cli.options import Json
 from sekisho.cli.show import iso, nothing, print_json, table, when
 from sekisho.core.display import one_line
 from sekisho.store.records import draft
-from sekisho.store.sessions import SessionFolder
+from sekisho.store.sessions import SessionFolder, SessionState
 from sekisho.store.store import Store
 
 
@@ -27,7 +27,8 @@ def restore(
     """Bring a session's files, branches and index back to a checkpoint; also while it runs.
 
     What is there now becomes a checkpoint first. Ignored files and repositories of their own are not in
-    one and stay as they are. Results of a session that has ended are collected again.
+    one and stay as they are. Results of a session that has ended are collected again. In place only files
+    come back once it has ended: your branches are yours.
     """
     from sandbox.checkpoint.model import CheckpointError
     from sandbox.checkpoint.restoring import restore as bring_back
@@ -48,15 +49,32 @@ def restore(
             draft(session=folder.id, kind="checkpoint.restored", subject=str(checkpoint), data=data)
         )
         collected = _collect_again(store, folder, checkpoint)
+        notes = (*done.notes, *_in_place(folder))
     if json:
         print_json({**data, "collected": collected})
         return
     print(f"checkpoint {checkpoint} is restored; what was there before is checkpoint {done.before.number}")
-    for note in done.notes:
+    for note in notes:
         print(f"note: {one_line(note)}")
     if collected:
         print(f"look: sekisho sessions diff {folder.id}\ntake: sekisho sessions apply {folder.id}")
         print(f"go on: sekisho run --from {folder.id} -- bash")
+
+
+def _in_place(folder: SessionFolder) -> tuple[str, ...]:
+    """What stays of a session that worked in the person's own tree, and how that goes as well."""
+    record = folder.load()
+    if not record.in_place or record.seen_state is not SessionState.ENDED:
+        return ()
+    said = (
+        f"only files came back, in {record.project}: your branches stay where they are, and so do its results"
+    )
+    from sekisho.session.place import read
+
+    start = read(folder.path).workspace.start
+    if start is None:
+        return (said,)
+    return (said, f"`git reset {start[:12]}` there takes its commits off your branch and leaves the files")
 
 
 def _collect_again(store: Store, folder: SessionFolder, checkpoint: int) -> bool:

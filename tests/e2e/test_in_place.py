@@ -3,6 +3,7 @@
 import json
 import shutil
 import signal
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -96,6 +97,20 @@ def test_a_killed_session_leaves_nothing_and_is_finished_later(world: World) -> 
     assert git_output("log", "-1", "--format=%s", cwd=world.repository) == "Add k"
     assert status(world) == mine
     assert [name for name in names(world) if name.endswith(".lock") or "sekisho" in name] == []
+
+
+def test_after_the_end_a_restore_says_what_stays_and_how_that_goes_too(world: World) -> None:
+    kept, head, mine = (world.repository / "README.md").read_text(), world.head(), status(world)
+    session = world.run("echo 2 >>README.md; git commit -qam 'Add two'; echo 3 >>README.md", "--in-place")
+    said = world.told("sessions", "restore", session.id, "1").out
+    assert (world.repository / "README.md").read_text() == kept
+    assert world.head() != head
+    assert f"only files came back, in {world.repository}" in said
+    (way,) = (line.split("`")[1] for line in said.splitlines() if "git reset" in line)
+    subprocess.run(way.split(), cwd=world.repository, check=True, capture_output=True)
+    assert world.head() == head
+    assert (world.repository / "README.md").read_text() == kept
+    assert status(world) == mine
 
 
 def test_a_push_in_place_is_held_like_any(world: World) -> None:
