@@ -7,7 +7,6 @@ what is denied, absent, or gated by a rule about the command itself is answered 
 
 import asyncio
 import contextlib
-import os
 import socket
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -21,7 +20,7 @@ from sekisho.broker.door import Door
 from sekisho.broker.remembered import LARGEST, Configs, NeedsTime, NotedFiles, Remembered
 from sekisho.broker.state import SessionState
 from sekisho.broker.testwatch import TestWatch
-from sekisho.broker.tools import absent, denied
+from sekisho.broker.tools import missing
 from sekisho.core.action import Action, Effect
 from sekisho.core.refusal import Refusal, gate_broken, of_decision, standard, to_terminal
 from sekisho.core.verdict import Decision, Verdict, judge
@@ -154,11 +153,12 @@ class Announcements:
         if decision.verdict is Verdict.DENY:
             self._note("act.denied", decision)
             return Refuse(status=DENIED, text=to_terminal(of_decision(decision)))
-        if why := absent(asked, self._state.policy.sandbox.tools, self._state.config.project):
-            missing = denied(decision, os.path.basename(asked.argv[0]), why)
-            self._note("act.denied", missing)
-            said = to_terminal(standard(missing.code, _words(asked), why=why, instead=missing.instead))
-            return Refuse(status=DENIED if asked.tool else ABSENT, text=said)
+        tools, project = self._state.policy.sandbox.tools, self._state.config.project
+        if (absent := missing(asked, decision, tools, project)) is not None:
+            denied, what = absent
+            self._note("act.denied", denied)
+            said = standard(denied.code, what, why=denied.reason, instead=denied.instead)
+            return Refuse(status=DENIED if asked.tool else ABSENT, text=to_terminal(said))
         if decision.verdict is Verdict.HOLD and _held_here(decision):
             return await asyncio.to_thread(self._hold, asked, decision)
         for guard in self._guards:

@@ -16,26 +16,38 @@ from sekisho.core.verdict import Decision, Verdict
 from shim.protocol import Asked
 
 CODE = "absent-tool"
+# As the stubs say it.
+_ASK = (
+    'its kind is left out; the person can allow it: sandbox.tools.keep = ["{name}"] in sekisho.toml',
+    "if the work needs it, ask ahead with evidence: sekisho-request --help",
+)
+_NO_WIRE = (
+    "only HTTP and HTTPS leave it: sandbox.tools.keep would bring the program, but no connection",
+    "a git remote needs an https URL, which the person sets: git remote set-url NAME https://HOST/PATH",
+)
 # Whatever lies there the agent brought itself.
 _WRITABLE = ("/home/agent", "/tmp", "/var/tmp", "/dev/shm")
 
 
-def absent(asked: Asked, tools: Tools, project: str) -> str:
-    """Why the program of a command is not there; empty where it is."""
+def missing(asked: Asked, decision: Decision, tools: Tools, project: str) -> tuple[Decision, str] | None:
+    """The denial of a command whose program is not there, and what is said of it; None where it is there."""
     name = os.path.basename(asked.argv[0])
+    kind = "" if name in tools.keep or name in (tools.only or ()) else KIND.get(name, "")
     if not asked.tool:
-        return TEXTS[CODE].why
-    if name not in KIND or name in tools.keep or name in (tools.only or ()):
-        return ""
-    own = tuple(f"{place}/" for place in (project, *_WRITABLE))
-    brought = os.path.normpath(asked.tool).startswith(own)
-    return "" if brought else f"{name} is one of the tools ({KIND[name]}) that are absent from a session"
+        text = TEXTS[CODE]
+        why, instead = _NO_WIRE if kind == "ssh" else (text.why, text.instead)
+        return _denied(decision, why, instead), " ".join(asked.argv)
+    if not kind or _brought(asked.tool, project):
+        return None
+    why, instead = _NO_WIRE if kind == "ssh" else _ASK
+    return _denied(decision, why.format(name=name), instead), f"{name} ({kind}) is absent in this sandbox"
 
 
-def denied(decision: Decision, name: str, why: str) -> Decision:
-    """The denial of a command whose program is not there."""
-    # Kept, these would be there and reach nothing.
-    instead = TEXTS["no-wire" if KIND.get(name) == "ssh" else CODE].instead
+def _brought(tool: str, project: str) -> bool:
+    return os.path.normpath(tool).startswith(tuple(f"{place}/" for place in (project, *_WRITABLE)))
+
+
+def _denied(decision: Decision, why: str, instead: str) -> Decision:
     return msgspec.structs.replace(
         decision, verdict=Verdict.DENY, gate=Gate.NEVER, code=CODE, reason=why, instead=instead
     )

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import socket
+import subprocess
 import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -13,6 +14,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from sandbox.absent import KIND, stub
 from sekisho.broker import callers, commands
 from sekisho.broker.announced import Announcements, Guard
 from sekisho.broker.door import Door
@@ -340,6 +342,16 @@ def test_a_call_of_an_absent_tool_is_denied_on_record(
     assert denied["reason"] in answer.text
     assert denied["instead"] in answer.text
     assert denied["action"]["verb"].startswith(asked.argv[0])
+
+
+@pytest.mark.parametrize("name", ["ssh", "kubectl", "mutt", "systemctl"])
+def test_an_absent_tool_is_refused_in_the_words_of_its_stub(
+    state: SessionState, sekisho_home: Path, name: str
+) -> None:
+    (answer,), _ = on_record(state, called(name, "x", tool=f"/usr/bin/{name}"))
+    assert isinstance(answer, Refuse)
+    said = subprocess.run(["sh", "-c", stub(name, KIND[name])], capture_output=True, text=True, check=False)
+    assert (answer.text, answer.status) == (said.stderr, said.returncode)
 
 
 @pytest.mark.parametrize(
