@@ -16,8 +16,9 @@ from mitmproxy.proxy.layers.http._events import (
 
 from netpolicy.proxy import upgrades
 from netpolicy.proxy.ending import EndingStream
-from netpolicy.proxy.replies import gate_broken, not_dialled
+from netpolicy.proxy.replies import gate_broken
 from netpolicy.proxy.websocket import BoundedWebsocketLayer
+from netpolicy.undialled import not_dialled
 
 REFUSED = "refused:"  # starts the error of a connection that was refused, not lost
 
