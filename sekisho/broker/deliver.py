@@ -20,7 +20,7 @@ from sekisho.store.holdtable import ends_at
 EVERY = 0.5  # seconds
 SWEEP = 60.0  # seconds
 TOLD = {
-    State.PENDING: "pending again: its approval ended before it was sent; it waits for another yes",
+    State.PENDING: "pending again: its approval ended before it was used; it waits for another yes",
     State.APPROVED: "approved; it is being sent, or waits to be sent",
     State.DONE: "done: it was sent once, exactly as it was held; do not send it again",
     State.FAILED: "failed: it was approved, but had no effect",
