@@ -105,6 +105,8 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_members, parse_constant=_no_const
 
 def parse_json(body: bytes) -> Any:
     """The JSON value in `body` (UTF-8); objects with repeated keys come as `Repeated`. Raises Unreadable."""
+    if not body:
+        raise Unreadable("it has no body")
     try:
         return _DECODER.decode(body.decode("utf-8"))
     except (ValueError, RecursionError) as error:

@@ -21,5 +21,5 @@ def judge(call: Call) -> Finding:
     if call.method in WRITES:
         return external(f"{call.method} changes something")
     if call.method == "POST":
-        return external("a POST to a host nobody declared")
+        return external("a POST, and nobody declared what it does there")
     return unknown(f"what {call.method[:20]} does cannot be told")

@@ -109,7 +109,9 @@ def _planted(texts: Iterable[str], planted: tuple[str, ...]) -> Finding | None:
         if "PRIVATE KEY" in text and PRIVATE_KEY.search(text):
             return forbidden("a private key would leave", code="planted-secret")
         if secrets.leaks(text):
-            return forbidden("a planted secret would leave", code="planted-secret")
+            return forbidden(
+                "a secret would leave: a key of the person's, or a planted value", code="planted-secret"
+            )
     return None
 
 

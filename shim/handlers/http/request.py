@@ -10,6 +10,8 @@ from shim.text import HOLE, known
 _A_REQUEST = 25  # steps
 READS = frozenset(("GET", "HEAD", "OPTIONS", "PROPFIND", "REPORT", "TRACE"))
 
+_NOT_PUBLIC = "reads from an address that is not public"
+
 
 def request(call: Call, method: str, url: str, *, elsewhere: str = "") -> None:
     """One request. `elsewhere` is where it really goes, if an option says so."""
@@ -26,7 +28,8 @@ def request(call: Call, method: str, url: str, *, elsewhere: str = "") -> None:
     elif is_loopback_host(host) and not _ambiguous(url):
         call.does(Effect.LOCAL, url, "talks to this machine", verb=verb)
     elif reads and (code := inner(host, call.context.pinned)) is not None:
-        call.does(Effect.FORBIDDEN, url, "reads from an address that is not public", code=code, verb=verb)
+        said = "asks a cloud's metadata service" if code == "metadata-service" else _NOT_PUBLIC
+        call.does(Effect.FORBIDDEN, url, said, code=code, verb=verb)
     elif reads:
         call.does(Effect.READ, url, "reads from the network", verb=verb, inspected=True)
     else:
