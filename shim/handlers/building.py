@@ -6,7 +6,7 @@ from sekisho.core.action import Effect
 from shim.call import Call
 from shim.grammar import names, tool
 from shim.handlers.targets import judge_targets
-from shim.options import parse, spec
+from shim.options import Parsed, parse, spec
 from shim.table import judge_by_table
 from shim.text import HOLE, known
 
@@ -150,10 +150,43 @@ def maven(call: Call) -> str | None:
             call.does(Effect.LOCAL, goal, "builds or tests")
         elif goal in ("deploy", "site-deploy") or goal.endswith(_PUBLISHING):
             call.does(Effect.EXTERNAL, goal, "publishes", code="publishes")
-        elif plugin in ("spring-boot", "quarkus", "exec", "jetty"):
+        elif goal in ("exec:exec", "exec:java"):
+            _maven_exec(call, goal, parsed)
+        elif plugin in ("spring-boot", "quarkus", "jetty"):
             call.does(Effect.LOCAL, goal, "runs the project's own program")
         else:
             call.unknown(goal, "what the goal does is in a plugin", code="script-body")
+    return HOLE
+
+
+def _maven_exec(call: Call, goal: str, parsed: Parsed) -> None:
+    given = {name.removeprefix("-D"): value or "" for name, value in parsed.options}
+    given |= dict(setting.partition("=")[::2] for setting in parsed.all("-D"))
+    program = given.get("exec.executable", "")
+    if goal == "exec:exec" and program:
+        call.runs([program, *given.get("exec.args", "").split()], stdin=call.stdin)
+    else:
+        call.unknown(goal, "what the program does is in the project", code="script-body")
+
+
+_ENVIRONMENTS = spec(
+    "-e --env -s --session --sessions -c --conf -f --noxfile -k --keywords -t --tags -m --labels -x "
+    "--override -p --parallel --python -P --force-python --workdir --root --default-venv-backend"
+)
+_PUBLISHES = re.compile(r"(?:.*[-_.:])?(?:publish|release|deploy|upload|push|bump)(?:[-_.:].*)?", re.I)
+
+
+def environments(call: Call) -> str | None:
+    """tox and nox: by convention an environment tests, unless its name says that it publishes."""
+    options = "-e --env" if call.name == "tox" else "-s --session --sessions -e"
+    end = call.arguments.index("--") if "--" in call.arguments else len(call.arguments)
+    parsed = parse(call.arguments[:end], _ENVIRONMENTS)
+    wanted = [name for text in parsed.all(*options.split()) for name in text.split(",")]
+    wanted += parsed.words
+    call.does(Effect.LOCAL, call.name, "tests in environments of its own")
+    for name in wanted:
+        if not known(name) or _PUBLISHES.fullmatch(name):
+            call.unknown(name, f"what {call.name} {name} does is in the project's file", code="script-body")
     return HOLE
 
 

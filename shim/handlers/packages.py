@@ -7,7 +7,7 @@ import msgspec
 from sekisho.core.action import Effect
 from shim.call import Call, Handler
 from shim.grammar import tool
-from shim.handlers.building import cmake, goreleaser, gradle, make, maven
+from shim.handlers.building import cmake, environments, goreleaser, gradle, make, maven
 from shim.handlers.targets import judge_targets
 from shim.options import parse, spec
 from shim.table import judge_by_table
@@ -218,6 +218,13 @@ def pipx(call: Call) -> str | None:
     return judge_by_table(call, known_tool)
 
 
+def several(call: Call) -> str | None:
+    """npm-run-all and its short forms: scripts by name; `lint:*` are all those below one."""
+    names = parse(call.arguments, spec("--max-parallel -n --npm-path")).words
+    judge_targets(call, "npm run", [name.removesuffix(":**").removesuffix(":*") for name in names])
+    return HOLE
+
+
 def toolchain(call: Call) -> str | None:
     """cargo and what is beside it: `+nightly` names a version of the tool and no verb."""
     known_tool = tool(call.name)
@@ -241,4 +248,6 @@ HANDLERS: dict[str, Handler] = {
     **dict.fromkeys(("nix", "devbox", "flox", "pkgx", "devenv"), nix),
     "goreleaser": goreleaser,
     "cmake": cmake,
+    **dict.fromkeys(("tox", "nox"), environments),
+    **dict.fromkeys(("npm-run-all", "run-s", "run-p"), several),
 }

@@ -152,6 +152,8 @@ def manager_run(call: Call) -> str | None:
     if known_tool is None:
         call.unknown(call.name, f"{call.name} is not classified", code="unlisted-tool")
         return HOLE
+    if words and not wrapper.verbs and not wrapper.commands and known_tool.verbs.best(words) is None:
+        return wrapped(call)
     return judge_by_table(call, known_tool)
 
 

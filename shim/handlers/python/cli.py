@@ -4,9 +4,10 @@ import re
 
 from sekisho.core.action import Effect
 from shim.call import Call, Handler
-from shim.grammar import table
+from shim.grammar import table, tool
 from shim.handlers.python.calls import judge_code
 from shim.options import parse, spec
+from shim.table import judge_by_table
 from shim.text import HOLE, known
 
 _PYTHON = spec("-c -m -W -X --check-hash-based-pycs", stop=True)
@@ -131,7 +132,22 @@ def _archive(call: Call, module: str, rest: list[str]) -> None:
         call.writes((words or [HOLE])[0])
 
 
-HANDLERS: dict[str, Handler] = dict.fromkeys(
+_COVERAGE = spec("--data-file --include --omit --rcfile --source --concurrency --context", stop=True)
+
+
+def coverage(call: Call) -> str | None:
+    """`coverage run` runs a program as python would."""
+    if call.arguments[:1] != ["run"]:
+        known_tool = tool("coverage-verbs")
+        assert known_tool is not None
+        return judge_by_table(call, known_tool)
+    call.does(Effect.LOCAL, "coverage run", "runs a program and counts its lines")
+    parsed = parse(call.arguments[1:], _COVERAGE)
+    inner = [*(["-m"] if parsed.has("-m", "--module") else []), *parsed.words]
+    return call.runs(["python", *inner], stdin=call.stdin) if parsed.words else None
+
+
+_PYTHONS: dict[str, Handler] = dict.fromkeys(
     (
         "python",
         "python2",
@@ -143,3 +159,4 @@ HANDLERS: dict[str, Handler] = dict.fromkeys(
     ),
     python,
 )
+HANDLERS: dict[str, Handler] = {**_PYTHONS, "coverage": coverage}
