@@ -296,15 +296,21 @@ def test_one_approval_is_for_one_exact_act(world: World) -> None:
     assert [w["path"] for w in world.writes() if w["path"] in ("/one", "/two")] == ["/one"]
 
 
-def test_denied_expired_and_pending_are_three_things(world: World) -> None:
-    session = world.run(
-        "for n in denied expired pending\ndo curl -s -o /dev/null -d x https://api.test/$n; done"
-    )
-    holds = {hold["target"].rpartition("/")[2]: hold for hold in world.holds(session)}
+def test_denied_expired_and_pending_are_three_things(world: World, tmp_path: Path) -> None:
+    """And an approval that has ended is none of them: its hold waits again."""
+    soon = tmp_path / "sekisho.toml"
+    soon.write_text(world.policy.read_text() + '\n[approval]\nexpires = "1s"\nhold_expires = "1s"\n')
+    call = "curl -s -o /dev/null -d x https://api.test"
+    sessions = [
+        world.run(f"for n in denied lapsed pending\ndo {call}/$n; done"),
+        world.run(f"{call}/expired", "--policy", soon),
+    ]
+    holds = {hold["target"].rpartition("/")[2]: hold for session in sessions for hold in world.holds(session)}
     world.told("approvals", "deny", holds["denied"]["id"], "--reason", "not today")
-    world.approve(holds["expired"], "--expires", "1s", "--no-execute")
+    world.approve(holds["lapsed"], "--expires", "1s", "--no-execute")
     subprocess.run(["sleep", "1.2"], check=True)
-    assert {name: world.state(hold) for name, hold in holds.items()} == {name: name for name in holds}
+    states = {name: world.state(hold) for name, hold in holds.items()}
+    assert states == {"denied": "denied", "expired": "expired", "lapsed": "pending", "pending": "pending"}
     told = world.run("cat $SEKISHO_BRIEF").out
     assert f"{holds['denied']['id']} denied" in told
     assert "not today" in told
