@@ -13,6 +13,7 @@ from sekisho.cli.holds import OVER, left_to_an_ended_session, next_steps, show_d
 from sekisho.cli.opening import opened
 from sekisho.cli.options import Json
 from sekisho.cli.show import nothing, print_json, table
+from sekisho.cli.watching import watch
 from sekisho.core.display import one_line
 from sekisho.core.lifecycle import OPEN, State
 
@@ -90,6 +91,9 @@ def show(
 
 
 app.command(short_help="Say yes: it is executed now, with your own credentials.")(approve)
+
+
+app.command()(watch)
 
 
 @app.command()
