@@ -22,7 +22,7 @@ def watch(
     session: Annotated[str | None, typer.Option(help="Only those of one session.", metavar="ID")] = None,
     json: Json = False,
 ) -> None:
-    """Print what waits, then each hold as it comes and as it is decided, until Ctrl-C.
+    """Print what waits, then holds as they come and go, until Ctrl-C.
 
     With --json each is one line, in the form of `list --json`.
     """
