@@ -5,6 +5,7 @@ from itertools import pairwise
 
 from shim.call import Call
 from shim.grammar import Save, Tool, names
+from shim.handlers.copying import landing
 from shim.options import Parsed
 from shim.verbs import fit, tokens
 
@@ -40,6 +41,7 @@ def _meant(save: Save, parsed: Parsed) -> bool:
 def _saved(call: Call, save: Save, parsed: Parsed) -> None:
     paths = parsed.all(*save.options.split())
     if save.last and len(parsed.words) >= save.last:
-        paths.append(parsed.words[-1])
+        source = parsed.words[-2] if len(parsed.words) > 1 else ""
+        paths.append(landing(call, source, parsed.words[-1]))
     for path in filter(None, paths):
         call.clears(path) if save.clears else call.overwrites(path)
