@@ -89,6 +89,7 @@ def test_programs_and_reports_can_be_made_again(name: str) -> None:
     context = Context(cwd="/w", files=files)
     assert effect(f"gcc -o {name} x.c", context) is L
     assert effect(f"pytest --junitxml={name}", context) is L
+    assert effect(f"ctags -R -o {name} .", context) is L
     assert effect(f"curl -o {name} https://x.example", context) is D
 
 
