@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.world import ZERO, World, wait_for
+from tests.support.git import run_git
 from tests.support.needs import needs
 
 pytestmark = [pytest.mark.sandbox, needs("bwrap", "git", "curl")]
@@ -125,3 +126,28 @@ def test_what_the_client_refuses_is_in_summary_handoff_and_count(world: World) -
     assert "denied (absent-tool): kubectl" in session.err
     assert "denied (secret-in-commit): git.commit" in session.err
     assert world.writes("host") == []
+
+
+def test_a_push_that_a_rule_could_not_send_is_sent_by_it_once_it_can(world: World) -> None:
+    policy = world.policy.read_text()
+    world.policy.write_text(policy + '\n[git]\npush = [{ ref = "agent/*", gate = "auto" }]\n')
+    helper = run_git("config", "credential.helper", cwd=world.repository).stdout.strip()
+    run_git("config", "credential.helper", "", cwd=world.repository)
+    push = "git push origin HEAD:refs/heads/agent/again 2>&1; echo git $?"
+    work = "git reset -q --hard origin/main; git commit -q --allow-empty -m Again"
+    with world.running(f"{work}; {push}; read -r line; {push}; git rev-parse HEAD") as live:
+        first = [live.says()]
+        while not first[-1].startswith("git "):
+            first.append(live.says())
+        assert first[-1] == "git 1"
+        assert "could not read Username" in "\n".join(first)
+        (hold,) = [hold for hold in world.holds() if hold["target"].endswith("agent/again")]
+        assert (hold["state"], hold["count"]) == ("approved", 1)
+        assert "not sent" in hold["reason"]
+        assert world.remote("refs/heads/agent/again") == ZERO
+        run_git("config", "credential.helper", helper, cwd=world.repository)
+        live.tell("")
+        rest = live.end().out
+    assert "git 0" in rest
+    assert world.remote("refs/heads/agent/again") == rest.split()[-1]
+    assert world.state(hold) == "done"
