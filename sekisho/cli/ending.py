@@ -68,7 +68,6 @@ def lines(ended: Ended, over: frozenset[str] = frozenset()) -> list[str]:
     said += _held(handoff.held, over)
     said += _cut([f"  sent: {_sent(hold)}" for hold in handoff.decided if hold.state == State.DONE])
     said += _cut([f"  {_not_sent(hold)}" for hold in handoff.decided if hold.state != State.DONE])
-    said += _cut([f"  {_not_sent(hold)}" for hold in handoff.decided if hold.state != State.DONE])
     said += _cut(
         [f"  denied{_coded(act)}: {one_line(act.operation)} {one_line(act.target)}" for act in handoff.denied]
     )
@@ -106,12 +105,6 @@ def _coded(act: DeniedAct) -> str:
 def _sent(hold: DecidedHold) -> str:
     by = f" (by {one_line(hold.by)})" if hold.by else ""
     return f"{one_line(hold.operation)} {one_line(hold.target)}{by}"
-
-
-def _not_sent(hold: DecidedHold) -> str:
-    why = f" ({one_line(hold.reason)})" if hold.reason else ""
-    by = f" by {one_line(hold.by)}" if hold.by else ""
-    return f"{hold.state}{by}: {hold.id} {one_line(hold.operation)} {one_line(hold.target)}{why}"
 
 
 def _not_sent(hold: DecidedHold) -> str:
