@@ -13,8 +13,10 @@ import select
 import struct
 import threading
 from collections.abc import Callable, Iterable
+from pathlib import PurePosixPath
 
 from sandbox.errors import EnclosureError
+from sandbox.spec import Mount
 
 # inotify(7): events of a folder about names in it.
 _MOVED_FROM, _MOVED_TO, _CREATE, _DELETE, _OVERFLOW, _ONLYDIR = 0x40, 0x80, 0x100, 0x200, 0x4000, 0x0100_0000
@@ -22,24 +24,38 @@ _EVENTS = _MOVED_FROM | _MOVED_TO | _CREATE | _DELETE | _ONLYDIR
 _HEADER = struct.Struct("=iIII")  # watch, mask, cookie, bytes of the name
 _libc = ctypes.CDLL(None, use_errno=True)
 
-Identity = tuple[int, int] | None
+UNTOLD = "something that is covered inside"  # where the kernel does not say what
+
+
+def paths_of(mounts: Iterable[Mount]) -> list[str]:
+    """The paths of covers, and of the folders on the way to them in what is mounted: one of those that is
+    replaced takes the cover away as well. Pure."""
+    mounts = list(mounts)
+    shown = {mount.target for mount in mounts if mount.source == mount.target}
+    found: dict[str, None] = {}
+    for mount in mounts:
+        if mount.guards:
+            above = [str(folder) for folder in PurePosixPath(mount.target).parents]
+            roots = [number for number, folder in enumerate(above) if folder in shown]
+            found |= dict.fromkeys((mount.target, *above[: roots[-1] if roots else 0]))
+    return list(found)
 
 
 class Covers:
     """Watches `paths` from when it is made, which comes before their mounts do. A context manager.
 
-    Raises EnclosureError where the kernel gives no watch.
+    By names and not by inode numbers, which a file system gives out again at once. Raises EnclosureError
+    where the kernel gives no watch.
     """
 
     def __init__(self, paths: Iterable[str]) -> None:
-        self._before = {path: _identity(path) for path in paths}
         self._lost: Callable[[str], None] = lambda _: None
         self._thread = threading.Thread(target=self._watch, name="covers", daemon=True)
         self._over, self._end = os.pipe2(os.O_CLOEXEC)
         self._events = -1
-        self._names: dict[int, set[bytes]] = {}
+        self._watched: dict[tuple[int, bytes], str] = {}
         try:
-            self._begin()
+            self._begin(paths)
         except OSError as error:
             self.close()
             raise EnclosureError(
@@ -48,48 +64,64 @@ class Covers:
                 "Raise fs.inotify.max_user_instances and max_user_watches (sysctl).",
             ) from error
 
-    def _begin(self) -> None:
-        if not self._before:
-            return
-        self._events = _checked(_libc.inotify_init1(os.O_CLOEXEC | os.O_NONBLOCK))
-        for path in self._before:
+    def _begin(self, paths: Iterable[str]) -> None:
+        for path in paths:
+            if self._events < 0:
+                self._events = _checked(_libc.inotify_init1(os.O_CLOEXEC | os.O_NONBLOCK))
             folder, name = os.path.split(os.fsencode(path))
             if os.path.isdir(folder):
                 watch = _checked(_libc.inotify_add_watch(self._events, folder, _EVENTS))
-                self._names.setdefault(watch, set()).add(name)
+                self._watched[watch, name] = path
 
     def start(self, lost: Callable[[str], None]) -> None:
         """From now on call `lost`, in a thread and once, with a path that was replaced or removed.
 
         Raises EnclosureError where one already was.
         """
+        if self._events < 0:
+            return
         if (path := self._replaced()) is not None:
             raise EnclosureError(
                 "cover-lost", f"{path} was replaced while the session began.", "Start it again."
             )
-        if self._before:
-            self._lost = lost
-            self._thread.start()
-
-    def _replaced(self) -> str | None:
-        return next((path for path, before in self._before.items() if _identity(path) != before), None)
+        self._lost = lost
+        self._thread.start()
 
     def _watch(self) -> None:
-        while self._over not in select.select([self._events, self._over], [], [])[0]:
-            if self._concerns_us(os.read(self._events, 1 << 16)) and (path := self._replaced()) is not None:
-                self._lost(path)
-                return
+        try:
+            self._lost(self._wait())
+        except _Over:
+            return
+        except BaseException:
+            self._lost(UNTOLD)  # who cannot look must not let it go on
+            raise
 
-    def _concerns_us(self, events: bytes) -> bool:
-        """Whether one of them is about a name of ours: an agent makes many others."""
+    def _wait(self) -> str:
+        """The path that is lost. Raises _Over."""
+        poll = select.poll()
+        poll.register(self._events, select.POLLIN)
+        poll.register(self._over, select.POLLIN)
+        while True:
+            if any(fd == self._over for fd, _ in poll.poll()):
+                raise _Over
+            if (path := self._replaced()) is not None:
+                return path
+
+    def _replaced(self) -> str | None:
+        """What the events that have come are about, if that is ours: an agent makes many others."""
+        try:
+            events = os.read(self._events, 1 << 16)
+        except BlockingIOError:
+            return None
         at = 0
         while at < len(events):
             watch, mask, _, length = _HEADER.unpack_from(events, at)
             at += _HEADER.size + length
-            name = events[at - length : at].rstrip(b"\0")
-            if mask & _OVERFLOW or name in self._names.get(watch, ()):
-                return True
-        return False
+            if mask & _OVERFLOW:
+                return UNTOLD
+            if (path := self._watched.get((watch, events[at - length : at].rstrip(b"\0")))) is not None:
+                return path
+        return None
 
     def close(self) -> None:
         """Watch no longer."""
@@ -108,12 +140,8 @@ class Covers:
         self.close()
 
 
-def _identity(path: str) -> Identity:
-    try:
-        found = os.lstat(path)
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
+class _Over(Exception):
+    """It is to watch no longer."""
 
 
 def _checked(answer: int) -> int:

@@ -52,6 +52,7 @@ def approve(
     except ValueError as error:
         raise Trouble(f"--expires {expires!r} is no duration", why=str(error), status=USAGE) from error
     with opened() as store:
+        store.ledger.crashed()
         # All are looked up before any is sent: a mistyped one stops none halfway.
         for hold in [named(store, hold_id) for hold_id in dict.fromkeys(hold_ids)]:
             with or_trouble(f"{hold.id} was not executed", instead=partial(_steps, store, hold)):

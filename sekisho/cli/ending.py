@@ -15,6 +15,7 @@ from sekisho.cli.opening import opened
 from sekisho.cli.results import beside
 from sekisho.core.display import one_line
 from sekisho.core.lifecycle import State
+from sekisho.session.finish import NOT_IMPORTED
 from sekisho.session.launch import Ended
 from sekisho.store.errors import LedgerError
 from sekisho.store.handoff import DecidedHold, DeniedAct, HeldAct
@@ -75,6 +76,7 @@ def lines(ended: Ended, over: frozenset[str] = frozenset()) -> list[str]:
     said += _cut([f"  {one_line(row)}" for row in handoff.takeover])
     said += _cut([f"  made a repository in the tree: {one_line(path)}" for path in handoff.repositories])
     said += _cut([f"  left in the clone: {one_line(row)}" for row in handoff.left])
+    said += [f"  {one_line(remark)}" for remark in handoff.remarks if remark.startswith(NOT_IMPORTED)]
     if handoff.changed_files or handoff.commits:
         commits = counted(len(handoff.commits), "commit")
         said.append(f"  {commits}, {counted(len(handoff.changed_files), 'changed file')}")

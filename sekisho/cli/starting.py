@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from sekisho.session.settings import Pinned
     from sekisho.store.store import Store
 
+NEEDS_BWRAP = (
+    "what is done outside needs bwrap all the same: until it works here, pushes are refused, nothing runs in "
+    "place, and results stay in the session's folder"
+)
 NOTHING_RAN = "nothing was run; there is no weaker way to run it"
 
 
@@ -100,7 +104,11 @@ def _other_backend(project: Path) -> "Backend | None":
     """What encloses where bwrap was tried and could not; None where this machine would let it."""
     from sandbox.backend import bwrap_hindrance
 
-    return None if bwrap_hindrance() is None else _chosen("auto", None, project)
+    if bwrap_hindrance() is None:
+        return None
+    chosen = _chosen("auto", None, project)
+    print(f"sekisho: {NEEDS_BWRAP}", file=sys.stderr, flush=True)
+    return chosen
 
 
 def _chosen(wanted: str, image: str | None, project: Path) -> "Backend":
@@ -158,13 +166,18 @@ def _told(*, by_bwrap: bool) -> Iterator[None]:
         raise _not_enclosed(error, by_bwrap=by_bwrap) from error
     except WorkspaceError as error:
         # Of a machine or a repository that fails us (a full disk, missing objects) the cause is known.
-        status = GATE_BROKEN if isinstance(error.__cause__, OSError | GitError) else USAGE
+        status = GATE_BROKEN if _fails_us(error) else USAGE
         raise Trouble(str(error), why=NOTHING_RAN, status=status) from error
     except Interrupted as error:
         raise Trouble(str(error), why="the command had not begun", status=error.status) from error
     except OSError as error:
         what = f"the session could not go on: {error}"
         raise Trouble(what, instead="`sekisho doctor` shows what works here", status=GATE_BROKEN) from error
+
+
+def _fails_us(error: BaseException) -> bool:
+    cause = error.__cause__
+    return cause is not None and (isinstance(cause, OSError | GitError | EnclosureError) or _fails_us(cause))
 
 
 def _not_enclosed(error: EnclosureError, *, by_bwrap: bool) -> Trouble:

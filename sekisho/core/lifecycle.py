@@ -8,13 +8,11 @@ lapses (`lapse`), and the hold waits again, for another yes, until its own days 
 are over as well, it has expired.
 
 `begin` is the only way into `executing`: from there on an act may have reached the outside, so it is
-not sent again. Whoever executes says how it ended (`succeed`, `fail`: surely had no effect). One word
-leads back to `approved`: `unsent`, that not a byte of the act was given to anybody, because it never
-got as far as a connection that takes it. Only whoever executes can know that, and only of what it saw
-fail before; the approval is then as it was, unused, with the end it had. A crash in between says none
-of these: `lose` makes it `unknown`, which keeps its target closed until a person has looked and says
-what was the case (`settle_done`, `settle_failed`). These two are the only way out of `unknown`, and
-neither executes.
+not sent again. Whatever may keep it from that (nobody answers, nobody can log in) is therefore tried
+before, and leaves the approval as it was, unused. Whoever executes says how it ended (`succeed`,
+`fail`: surely had no effect). A crash in between says neither: `lose` makes it `unknown`, which keeps
+its target closed until a person has looked and says what was the case (`settle_done`,
+`settle_failed`). These two are the only way out of `unknown`, and neither executes.
 
 Every other pair of state and event is a mistake of the caller or a race that the other side won; it
 raises, and the stored state stays.
@@ -51,7 +49,6 @@ class Event(StrEnum):
     BEGIN = "begin"
     SUCCEED = "succeed"
     FAIL = "fail"
-    UNSENT = "unsent"
     LOSE = "lose"
     SETTLE_DONE = "settle_done"
     SETTLE_FAILED = "settle_failed"
@@ -74,7 +71,6 @@ TABLE: dict[State, dict[Event, State]] = {
     State.EXECUTING: {
         Event.SUCCEED: State.DONE,
         Event.FAIL: State.FAILED,
-        Event.UNSENT: State.APPROVED,
         Event.LOSE: State.UNKNOWN,
     },
     State.UNKNOWN: {

@@ -1,6 +1,5 @@
 """Sends an approved push, if its remote is as it was when the push was held."""
 
-import re
 import subprocess
 from pathlib import Path
 
@@ -15,15 +14,12 @@ from sekisho.sending.remote import reach_of, remote_now
 from sekisho.store.holds import Hold
 from sekisho.store.store import Store
 
-# What the remote says comes behind `remote: ` or `fatal: remote error: `.
-_NEVER_SENT = re.compile(
-    r"fatal: (unable to access '|Authentication failed for '|could not read (Username|Password) for '"
-    r"|repository '.*' not found$)"
-)
-
 
 def send(store: Store, hold: Hold, act: PushAct, interactive: bool) -> Outcome:
-    """Look again, consume, send, record. Raises as `execute.execute` does."""
+    """Look again, rehearse, consume, send, record. Raises as `execute.execute` does.
+
+    The rehearsal comes first: while nobody can log in or be reached, the approval is not used up.
+    """
     if not Path(act.repository, "objects").is_dir():
         raise NotExecuted("the held commits are no longer on this machine")
     policy = policy_of(store, hold) or BUILTIN
@@ -32,10 +28,21 @@ def send(store: Store, hold: Hold, act: PushAct, interactive: bool) -> Outcome:
     reach = reach_of(store, act, hold.project, policy, interactive=interactive)
     try:
         with outgoing(act) as repository:
+            _rehearse(act, repository, reach)
             store.ledger.consume(hold.id, None, artifact.digest(act))
             return _send_push(store, hold, act, repository, reach)
     except Tampered as fault:
         raise NotExecuted(f"the held commits have changed: {fault}", void=True) from fault
+
+
+def _rehearse(act: PushAct, repository: Path, reach: send_push.Reach) -> None:
+    """Get as far as git gets without sending. Raises NotExecuted."""
+    try:
+        result = send_push.push(act, repository, reach, dry=True)
+    except subprocess.TimeoutExpired as error:
+        raise NotExecuted(f"{act.remote} did not answer within {send_push.TIMEOUT:.0f} seconds") from error
+    if result.status and not result.refs:
+        raise NotExecuted(result.output.strip()[-400:] or f"git ended with {result.status}")
 
 
 def _send_push(store: Store, hold: Hold, act: PushAct, repository: Path, reach: send_push.Reach) -> Outcome:
@@ -55,8 +62,6 @@ def _pushed(store: Store, hold: Hold, act: PushAct, result: send_push.PushResult
     if result.status == 0:
         return finish(store, hold, State.DONE, done_in_words(act), data)
     said = result.output.strip()[-400:] or f"git ended with {result.status}"
-    if not result.refs and (why := never_sent(result.output)):
-        raise NotExecuted(why, consumed=True)
     return finish(store, hold, not_done(result), said, data)
 
 
@@ -74,10 +79,3 @@ def not_done(result: send_push.PushResult) -> State:
     # git reports each ref that the remote refused; without a report the push may have arrived.
     refused = bool(result.refs) and all(said.startswith("!") for said in result.refs.values())
     return State.FAILED if refused else State.UNKNOWN
-
-
-def never_sent(output: str) -> str:
-    """git's own word for having asked the remote for its refs in vain, before anything is sent
-    (remote-curl.c, discover_refs); empty where it said none. Pure."""
-    said = (line for line in output.splitlines() if _NEVER_SENT.match(line))
-    return next(said, "").removeprefix("fatal: ")

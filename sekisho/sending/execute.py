@@ -29,6 +29,7 @@ def execute(store: Store, hold_id: str, *, interactive: bool = False) -> Outcome
     Raises NotExecuted, and then nothing was sent; LedgerError or StoreBroken. If the end of what was sent
     cannot be recorded, it stays as executing, and ends as unknown.
     """
+    store.ledger.crashed()  # what ended so may have left this target unknown, which closes it
     hold = store.ledger.get(hold_id)
     try:
         return _execute(store, hold, interactive)
@@ -60,9 +61,7 @@ def _execute(store: Store, hold: Hold, interactive: bool) -> Outcome:
 
 def _record(store: Store, hold_id: str, refused: NotExecuted) -> None:
     """Why nothing was sent goes on record; only what has moved costs the approval."""
-    if refused.consumed:
-        store.ledger.unsent(hold_id, str(refused))
-    elif refused.void:
+    if refused.void:
         store.ledger.void(hold_id, str(refused))
     else:
         with contextlib.suppress(LedgerError):  # taken back or ended in this very moment

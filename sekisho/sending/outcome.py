@@ -1,27 +1,18 @@
 """How an execution ended; or why it was not begun."""
 
-from typing import TYPE_CHECKING
-
 import msgspec
 
 from sekisho.core.lifecycle import State
 from sekisho.store.holds import Hold
 from sekisho.store.store import Store
 
-if TYPE_CHECKING:
-    pass
-
 
 class NotExecuted(Exception):
-    """Nothing of the act was sent, surely. The approval is still there unless `void`.
+    """Nothing of the act was sent, surely. The approval is still there unless `void`."""
 
-    `consumed`: it had been used up before that was known.
-    """
-
-    def __init__(self, reason: str, *, void: bool = False, consumed: bool = False) -> None:
+    def __init__(self, reason: str, *, void: bool = False) -> None:
         super().__init__(reason)
         self.void = void
-        self.consumed = consumed
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):

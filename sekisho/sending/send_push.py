@@ -146,8 +146,11 @@ def is_zero(oid: str) -> bool:
     return oid.strip(_ZERO) == ""
 
 
-def push(act: PushAct, repository: Path, reach: Reach) -> PushResult:
-    """Push exactly `act`, atomically where there are several refs. Raises subprocess.TimeoutExpired."""
+def push(act: PushAct, repository: Path, reach: Reach, *, dry: bool = False) -> PushResult:
+    """Push exactly `act`, atomically where there are several refs. Raises subprocess.TimeoutExpired.
+
+    `dry`: log in, ask the remote for its refs and send nothing (git-push(1), --dry-run).
+    """
     leases = [f"--force-with-lease={u.ref}:{'' if is_zero(u.old) else u.old}" for u in act.updates]
     specs = [f":{u.ref}" if is_zero(u.new) else f"{u.new}:{u.ref}" for u in act.updates]
     atomic = ["--atomic"] if len(act.updates) > 1 else []
@@ -159,6 +162,7 @@ def push(act: PushAct, repository: Path, reach: Reach) -> PushResult:
         "push",
         "--porcelain",
         "--no-verify",
+        *(["--dry-run"] if dry else []),
         *atomic,
         *leases,
         *options,

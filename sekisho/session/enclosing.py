@@ -15,7 +15,7 @@ from functools import partial
 
 import msgspec
 
-from sandbox.covers import Covers
+from sandbox.covers import Covers, paths_of
 from sandbox.pipes import Pipes
 from sandbox.recording import Recording
 from sandbox.running import Running
@@ -92,7 +92,7 @@ def run(store: Store, request: Request, begun: Beginning) -> tuple[int, str]:
         shimming.agent_socket(folder.id) as agent,
         ExitStack() as outlasting,
         _console(request, folder, terminal=terminal) as relay,
-        Covers(mount.target for mount in ready.spec.mounts if mount.guards) as covers,
+        Covers(paths_of(ready.spec.mounts)) as covers,
     ):
         running = request.backend.start(
             ready.spec, ports=ports, stdio=relay.stdio, session=folder.id, scratch=folder.path
@@ -113,6 +113,8 @@ def run(store: Store, request: Request, begun: Beginning) -> tuple[int, str]:
             folder.save(msgspec.structs.replace(folder.load(), state=SessionState.RUNNING, base=base))
             guard.begin()
             status = relay.relay(running)
+            # It has ended: whatever comes now is for the results, and a container takes a while to go.
+            outlasting.enter_context(keeping())
         return guard.outcome(status)
 
 

@@ -33,6 +33,7 @@ from sekisho.store.sessions import SessionFolder, SessionRecord, SessionState
 from sekisho.store.store import Store
 
 WAITING = (State.PENDING, State.APPROVED, State.EXECUTING, State.UNKNOWN)
+NOT_IMPORTED = "the results could not be imported"
 LOST = "the launcher was gone before the session ended"
 
 
@@ -110,7 +111,7 @@ def _collect(folder: SessionFolder) -> Results:
     try:
         return place.read(folder.path).collect()
     except (OSError, ValueError, WorkspaceError, EnclosureError) as error:
-        note = f"the results could not be imported: {error}; the work itself lies in {_tree(folder)}"
+        note = f"{NOT_IMPORTED}: {error}; the work itself lies in {_tree(folder)}"
         return Results(session=folder.id, refs={}, notes=(note,))
 
 

@@ -35,15 +35,6 @@ class Ledger(Decisions):
             outcome = self._consume(table, approved(table.get(hold_id)), storable(current_digest))
         return or_raise(outcome)
 
-    def unsent(self, hold_id: str, why: str) -> Hold:
-        """Nothing of what was consumed was sent, surely: its approval stands again, `why` is on record.
-
-        Only for whoever has consumed it. Raises `IllegalTransition` unless the hold is executing.
-        """
-        with self._table() as table:
-            fields = {"reason": storable(f"not sent: {why}"), "executor": None}
-            return table.advance(table.get(hold_id), Event.UNSENT, "act.unsent", {"reason": why}, **fields)
-
     def not_begun(self, hold_id: str, why: str) -> Hold:
         """An approved act could not be begun: its approval stands, `why` is on record. Raises as `revoke`."""
         with self._table() as table:

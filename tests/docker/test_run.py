@@ -9,7 +9,7 @@ import pexpect
 import pytest
 
 from tests.e2e.test_start_failures import tools
-from tests.e2e.world import Session, World, make_world
+from tests.e2e.world import ZERO, Session, World, make_world
 from tests.support.git import git_output
 
 SCRIPT = """
@@ -62,12 +62,14 @@ def test_the_work_comes_back_as_the_persons_own(world: World, session: Session) 
 def test_auto_takes_docker_where_bwrap_cannot_in_one_session_with_its_recording(
     world: World, tmp_path: Path
 ) -> None:
+    """What is done outside needs bwrap all the same, which is said, and nothing leaves without it."""
     sessions = world.sekisho.home / "state" / "sessions"
     before = set(sessions.iterdir()) if sessions.exists() else set()
     path, cast = tools(tmp_path / "bin"), tmp_path / "cast"
     host = os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock")
+    script = "echo in it; git commit --allow-empty -qm x; git push -q origin HEAD:refs/heads/none; echo $?."
     command, *args = world.sekisho.argv(
-        "run", "--policy", world.policy, "--record", cast, "--", "echo", "in it"
+        "run", "--policy", world.policy, "--record", cast, "--", "sh", "-c", script
     )
     child = pexpect.spawn(
         command,
@@ -75,13 +77,27 @@ def test_auto_takes_docker_where_bwrap_cannot_in_one_session_with_its_recording(
         cwd=str(world.repository),
         env=world.sekisho.environment(PATH=path, DOCKER_HOST=host, TERM="xterm"),
         timeout=100,
+        encoding="utf-8",
     )
     child.expect(pexpect.EOF)
     child.close()
-    assert child.exitstatus == 0, child.before
+    said = child.before or ""
+    assert child.exitstatus == 0, said
+    assert "needs bwrap all the same" in said
+    assert "the results could not be imported" in said
+    assert "\r\n0.\r\n" not in said
+    assert world.remote("refs/heads/none") == ZERO
     (made,) = set(sessions.iterdir()) - before
     record = json.loads((made / "state.json").read_text())
     assert (record["backend"], record["exit_status"]) == ("docker", 0)
     assert "in it" in cast.read_text()
     started = world.told("audit", "query", "--session", made.name, "--kind", "session.started", "--json").out
     assert len(started.splitlines()) == 1
+
+
+def test_in_place_without_bwrap_ends_with_69(world: World, tmp_path: Path) -> None:
+    host = os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock")
+    words = ("run", "--policy", world.policy, "--in-place", "--", "true")
+    done = world.sekisho(*words, PATH=tools(tmp_path / "bin"), DOCKER_HOST=host)
+    assert done.status == 69, done.err
+    assert "was not touched" in done.err

@@ -36,7 +36,10 @@ def test_the_agent_tests_what_it_commits(sections: dict[str, str]) -> None:
 
 
 def test_the_hold_shows_the_test_as_seen(sections: dict[str, str]) -> None:
-    assert "python3 -m unittest: verified; 1 passed" in sections["4"]
+    # A runner that a session could have put there itself is not believed.
+    below = any(Path(sys.prefix).is_relative_to(folder) for folder in ("/tmp", "/var/tmp"))
+    assert f"python3 -m unittest: {'not verified (' if below else 'verified; 1 passed'}" in sections["4"]
+    assert "1 passed" in sections["4"]
 
 
 def test_each_write_arrives_once_and_none_before_the_yes(sections: dict[str, str]) -> None:

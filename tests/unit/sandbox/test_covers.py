@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from sandbox import covers as module
-from sandbox.covers import Covers
+from sandbox.covers import Covers, paths_of
 from sandbox.errors import EnclosureError
+from sandbox.spec import Mount, MountKind
 
 SOON, NEVER = 5.0, 0.3  # seconds
 
@@ -38,8 +39,19 @@ def seen(tree: Path, act: Callable[[], object], wait: float) -> str | None:
     return told[0] if told else None
 
 
+def made_anew(file: Path) -> None:
+    """A file system gives out the same inode number again."""
+    file.unlink()
+    file.write_text("after\n")
+
+
+def folder_made_anew(folder: Path) -> None:
+    folder.rename(folder.with_name("away"))
+    folder.mkdir()
+    (folder / "settings").write_text("after\n")
+
+
 def removed_among_thousands(tree: Path) -> None:
-    """More events than the kernel keeps."""
     for number in range(20_000):
         (tree / f"new{number}").touch()
     (tree / "hidden").unlink()
@@ -51,6 +63,8 @@ LOST: dict[str, tuple[Callable[[Path], object], str]] = {
     "moved_away": (lambda tree: (tree / "deep/settings").rename(tree / "elsewhere"), "deep/settings"),
     "its_folder_moved": (lambda tree: (tree / "deep").rename(tree / "shallow"), "deep"),
     "made_where_nothing_was": (lambda tree: (tree / "absent").touch(), "absent"),
+    "made_anew": (lambda tree: made_anew(tree / "hidden"), "hidden"),
+    "its_folder_made_anew": (lambda tree: folder_made_anew(tree / "deep"), "deep"),
     "removed_among_thousands": (lambda tree: removed_among_thousands(tree), "hidden"),
 }
 KEPT: dict[str, Callable[[Path], object]] = {
@@ -71,6 +85,24 @@ def test_a_lost_cover_is_told(tree: Path, act: Callable[[Path], object], path: s
 @pytest.mark.parametrize("act", KEPT.values(), ids=KEPT)
 def test_a_cover_that_holds_is_not(tree: Path, act: Callable[[Path], object]) -> None:
     assert seen(tree, lambda: act(tree), NEVER) is None
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_watch_that_fails_lets_nothing_go_on(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_: Covers) -> str:
+        raise OSError("no more descriptors")
+
+    monkeypatch.setattr(Covers, "_wait", broken)
+    assert seen(tree, lambda: None, SOON) == os.path.relpath(module.UNTOLD, tree)
+
+
+def test_folders_on_the_way_are_watched_up_to_what_is_mounted() -> None:
+    def bind(path: str) -> Mount:
+        return Mount(kind=MountKind.RO, source=path, target=path)
+
+    mask = Mount(kind=MountKind.RO, source="/dev/null", target="/home/me/.nvm/v20/etc/npmrc", guards=True)
+    found = paths_of([bind("/usr"), bind("/home/me/.nvm"), mask])
+    assert found == [mask.target, "/home/me/.nvm/v20/etc", "/home/me/.nvm/v20"]
 
 
 def test_what_was_replaced_before_the_start_ends_it(tree: Path) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from sekisho.core.lifecycle import State
-from sekisho.sending.approved_push import done_in_words, never_sent, not_done
+from sekisho.sending.approved_push import done_in_words, not_done
 from sekisho.sending.artifact import PushAct, RefUpdate
 from sekisho.sending.send_push import PushResult
 
@@ -22,35 +22,6 @@ REFUSED = {"refs/heads/a": "! [remote rejected]"}
 )
 def test_only_what_was_surely_refused_has_failed(refs: dict[str, str], output: str, state: State) -> None:
     assert not_done(PushResult(status=1, refs=refs, output=output)) is state
-
-
-@pytest.mark.parametrize(
-    "said",
-    [
-        "unable to access 'https://git.test/r.git/': Could not resolve host",
-        "Authentication failed for 'https://git.test/r.git/'",
-        "could not read Username for 'https://git.test': terminal prompts disabled",
-        "repository 'https://git.test/r.git/' not found",
-    ],
-)
-def test_what_git_says_before_it_sends_is_known(said: str) -> None:
-    assert never_sent(f"remote: no such place\nfatal: {said}\n") == said
-
-
-@pytest.mark.parametrize(
-    "output",
-    [
-        "",
-        "fatal: the remote end hung up unexpectedly",
-        "error: RPC failed; HTTP 500\nfatal: the remote end hung up unexpectedly",
-        "fatal: remote error: unable to access 'x'",
-        "remote: fatal: unable to access 'x'",
-        "fatal: remote error: Authentication failed for 'x'",
-        "fatal: Could not read from remote repository.",
-    ],
-)
-def test_what_the_remote_says_shows_nothing_of_what_was_sent(output: str) -> None:
-    assert never_sent(output) == ""
 
 
 @pytest.mark.parametrize(

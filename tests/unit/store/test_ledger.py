@@ -354,27 +354,17 @@ def test_an_approval_that_ends_with_its_hold_has_expired(store: Store, clock: Ti
         store.ledger.approve(hold.id, "me", 60)
 
 
-def test_what_was_surely_not_sent_stays_approved_until_its_approval_ends(store: Store, clock: Ticker) -> None:
-    hold = executing(store)
-    back = store.ledger.unsent(hold.id, "connection refused")
+def test_what_could_not_be_begun_stays_approved_until_its_approval_ends(store: Store, clock: Ticker) -> None:
+    hold = approved(store)
+    back = store.ledger.not_begun(hold.id, "connection refused")
     assert (back.state, back.reason, back.executor) == (State.APPROVED, "not sent: connection refused", None)
     assert kinds(store)[-1] == "act.unsent"
-    store.ledger.consume(hold.id, None, DIGEST)
-    store.ledger.unsent(hold.id, "connection refused")
     clock.passes(1800)
     with pytest.raises(Expired):
         store.ledger.consume(hold.id, None, DIGEST)
     waiting = store.ledger.get(hold.id)
     assert waiting.state is State.PENDING
     assert waiting.reason == "the approval by me ended unused; not sent: connection refused"
-
-
-@pytest.mark.parametrize("start", [held, approved, done, failed, unknown, denied])
-def test_only_what_is_executing_can_be_called_unsent(store: Store, start: Callable[[Store], Hold]) -> None:
-    hold = start(store)
-    with pytest.raises(IllegalTransition):
-        store.ledger.unsent(hold.id, "x")
-    assert store.ledger.get(hold.id) == hold
 
 
 @pytest.mark.parametrize("start", [held, executing, done, unknown, revoked])
