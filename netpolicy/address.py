@@ -10,6 +10,8 @@ from functools import lru_cache
 
 # The one name of a port of the person's machine, in acts and certificates, whatever the agent calls it.
 OWN_MACHINE = "localhost"
+# What a named port of it is called in acts and policies: as its target says, and as it is dialled.
+OWN_NAMES = (OWN_MACHINE, "127.0.0.1")
 
 _NUMBER = re.compile(r"0[xX][0-9a-fA-F]*|[0-9]+")
 _DOTTED_QUAD = re.compile(r"(?:0|[1-9][0-9]{0,2})(?:\.(?:0|[1-9][0-9]{0,2})){3}")

@@ -63,10 +63,16 @@ _NO_WIRE = (
 )
 
 
+def words(name: str, kind: str) -> tuple[str, str]:
+    """Why an absent tool is, and what to do instead."""
+    why, instead = _NO_WIRE if kind == "ssh" else _ASK
+    return why.format(name=name), instead
+
+
 def stub(name: str, kind: str) -> str:
     """The script that stands where an absent tool is called: what to do instead, and status 77."""
-    why, instead = _NO_WIRE if kind == "ssh" else _ASK
-    return _STUB.format(name=name, kind=kind, why=why.format(name=name), instead=instead)
+    why, instead = words(name, kind)
+    return _STUB.format(name=name, kind=kind, why=why, instead=instead)
 
 
 class View(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,7 +8,7 @@ import os
 
 import msgspec
 
-from sandbox.absent import KIND
+from sandbox.absent import KIND, words
 from sekisho.core.gate import Gate
 from sekisho.core.policy import Tools
 from sekisho.core.texts import TEXTS
@@ -16,15 +16,6 @@ from sekisho.core.verdict import Decision, Verdict
 from shim.protocol import Asked
 
 CODE = "absent-tool"
-# As the stubs say it.
-_ASK = (
-    'its kind is left out; the person can allow it: sandbox.tools.keep = ["{name}"] in sekisho.toml',
-    "if the work needs it, ask ahead with evidence: sekisho-request --help",
-)
-_NO_WIRE = (
-    "only HTTP and HTTPS leave it: sandbox.tools.keep would bring the program, but no connection",
-    "a git remote needs an https URL, which the person sets: git remote set-url NAME https://HOST/PATH",
-)
 # Whatever lies there the agent brought itself.
 _WRITABLE = ("/home/agent", "/tmp", "/var/tmp", "/dev/shm")
 
@@ -35,12 +26,11 @@ def missing(asked: Asked, decision: Decision, tools: Tools, project: str) -> tup
     kind = "" if name in tools.keep or name in (tools.only or ()) else KIND.get(name, "")
     if not asked.tool:
         text = TEXTS[CODE]
-        why, instead = _NO_WIRE if kind == "ssh" else (text.why, text.instead)
+        why, instead = words(name, kind) if kind == "ssh" else (text.why, text.instead)
         return _denied(decision, why, instead), " ".join(asked.argv)
     if not kind or _brought(asked.tool, project):
         return None
-    why, instead = _NO_WIRE if kind == "ssh" else _ASK
-    return _denied(decision, why.format(name=name), instead), f"{name} ({kind}) is absent in this sandbox"
+    return _denied(decision, *words(name, kind)), f"{name} ({kind}) is absent in this sandbox"
 
 
 def _brought(tool: str, project: str) -> bool:

@@ -8,13 +8,12 @@ from collections.abc import Callable, Iterable
 from time import monotonic
 from typing import NamedTuple
 
-from netpolicy.address import OWN_MACHINE, is_loopback_host
+from netpolicy.address import OWN_NAMES, is_loopback_host
 from sekisho.core.action import Action, Effect
 from sekisho.core.patterns import host_matches, most_specific, specificity, split_port
 from sekisho.core.policy import CredentialEntry, Model, Policy
 
 TIMEOUT = 20.0
-_OWN_NAMES = (OWN_MACHINE, "127.0.0.1")
 KEPT = 60.0  # seconds for which reads use what a command told
 SHORTEST_SECRET = 12  # characters; a shorter text is found in innocent requests
 # Where a provider's clients put the key; None is `Authorization: Bearer`.
@@ -74,7 +73,7 @@ def may_go(pattern: str, place: Place) -> bool:
     """
     named = split_port(pattern)[1] is not None
     # A port of the person's own machine has these names, whichever of them the agent uses.
-    hosts = _OWN_NAMES if is_loopback_host(place.host) else (place.host,)
+    hosts = OWN_NAMES if is_loopback_host(place.host) else (place.host,)
     fits = any(host_matches(pattern, host, place.port) for host in hosts)
     return fits and (named or place.scheme in ("https", "wss"))
 

@@ -6,12 +6,9 @@ from collections.abc import Collection, Mapping
 
 import msgspec
 
-from netpolicy.address import OWN_MACHINE
+from netpolicy.address import OWN_MACHINE, OWN_NAMES
 from netpolicy.proxy.corporate import CorporateProxy, from_environment
 from netpolicy.proxy.resolver import Resolver
-
-# What a named port of the person's machine is called in acts: as it was dialled, and as its target says.
-_OWN_NAMES = frozenset((OWN_MACHINE, "127.0.0.1"))
 
 
 class Way(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,7 +36,7 @@ async def find(
     `local` are the ports of this machine that the policy names: dialled as a session dials them, unlike any
     other of loopback.
     """
-    if host in _OWN_NAMES and port in local:
+    if host in OWN_NAMES and port in local:
         return Way(address=("127.0.0.1", port), own=True)
     proxy = proxy_for(host, pinned, environ)
     resolver = Resolver(pinned)
