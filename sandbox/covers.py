@@ -7,7 +7,6 @@ afterwards is open inside. Inside, nobody can do that: what is a mount point the
 """
 
 import contextlib
-import ctypes
 import os
 import select
 import struct
@@ -16,13 +15,13 @@ from collections.abc import Callable, Iterable
 from pathlib import PurePosixPath
 
 from sandbox.errors import EnclosureError
+from sandbox.process import checked, libc
 from sandbox.spec import Mount
 
 # inotify(7): events of a folder about names in it.
 _MOVED_FROM, _MOVED_TO, _CREATE, _DELETE, _OVERFLOW, _ONLYDIR = 0x40, 0x80, 0x100, 0x200, 0x4000, 0x0100_0000
 _EVENTS = _MOVED_FROM | _MOVED_TO | _CREATE | _DELETE | _ONLYDIR
 _HEADER = struct.Struct("=iIII")  # watch, mask, cookie, bytes of the name
-_libc = ctypes.CDLL(None, use_errno=True)
 
 UNTOLD = "something that is covered inside"  # where the kernel does not say what
 
@@ -67,10 +66,10 @@ class Covers:
     def _begin(self, paths: Iterable[str]) -> None:
         for path in paths:
             if self._events < 0:
-                self._events = _checked(_libc.inotify_init1(os.O_CLOEXEC | os.O_NONBLOCK))
+                self._events = checked(libc.inotify_init1(os.O_CLOEXEC | os.O_NONBLOCK))
             folder, name = os.path.split(os.fsencode(path))
             if os.path.isdir(folder):
-                watch = _checked(_libc.inotify_add_watch(self._events, folder, _EVENTS))
+                watch = checked(libc.inotify_add_watch(self._events, folder, _EVENTS))
                 self._watched[watch, name] = path
 
     def start(self, lost: Callable[[str], None]) -> None:
@@ -142,11 +141,3 @@ class Covers:
 
 class _Over(Exception):
     """It is to watch no longer."""
-
-
-def _checked(answer: int) -> int:
-    """What a system call gave. Raises OSError."""
-    if answer < 0:
-        number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number))
-    return answer

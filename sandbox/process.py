@@ -9,14 +9,20 @@ import signal
 from collections.abc import Mapping, Sequence
 
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE = 1, 4
-_libc = ctypes.CDLL(None, use_errno=True)
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def checked(answer: int) -> int:
+    """What a function of `libc` answered. Raises OSError where that is -1."""
+    if answer < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+    return answer
 
 
 def prctl(option: int, value: int) -> None:
     """prctl(2) with one argument. Raises OSError."""
-    if _libc.prctl(option, value, 0, 0, 0) != 0:
-        number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number))
+    checked(libc.prctl(option, value, 0, 0, 0))
 
 
 def die_with(parent: int) -> None:

@@ -117,7 +117,7 @@ def test_without_a_watch_nothing_is_covered(tree: Path, monkeypatch: pytest.Monk
     def none(*_: object) -> int:
         raise OSError(24, "Too many open files")
 
-    monkeypatch.setattr(module, "_checked", none)
+    monkeypatch.setattr(module, "checked", none)
     with pytest.raises(EnclosureError) as refused:
         Covers([str(tree / "hidden")])
     assert refused.value.code == "covers-unwatched"
